@@ -29,8 +29,7 @@ import dataworth
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 import fuzz as hostile
-from fuzz_files import make_seeds
-from fuzz_outcome import outcome
+from fuzz_outcome import make_seeds, outcome
 
 MEMORY = 2 << 30
 """Bytes of address space beyond those of the fresh process."""

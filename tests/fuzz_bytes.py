@@ -1,4 +1,4 @@
-"""Bytes and plain data with something done to them, for `fuzz.py`."""
+"""Bytes and plain data with something done to them, and well-made strange content, for `fuzz.py`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 import zipfile
 
 import numpy as np
+import pyarrow as pa
 
 ODD = (
     b"NaN", b"inf", b"-inf", b"1e999", b"-1e-400", b"5e-324", b"9" * 400, b"0x1F", b"1_000", b"\0",
@@ -103,3 +104,45 @@ def _places(value: object):
     for key, entry in list(inside)[:50]:
         yield value, key
         yield from _places(entry)
+
+
+def strange_table(rng: np.random.Generator) -> pa.Table:
+    """Columns of any type that arrow has."""
+    n = int(rng.choice([0, 1, 2, 30]))
+    columns = {
+        "null": pa.nulls(n), "decimal": pa.array([None] * n, pa.decimal128(38, 10)),
+        "binary": pa.array([b"\xff\0"] * n), "list": pa.array([[1.0, None]] * n),
+        "struct": pa.array([{"x": 1}] * n),
+        "time": pa.array([2**62] * n, pa.timestamp("ns", "Europe/Berlin")),
+        "span": pa.array([5] * n, pa.duration("us")),
+        "long": pa.array(["x" * 10_000] * n),
+        "words": pa.array(["\x1b[2J", None] * n)[:n].dictionary_encode(),
+        "map": pa.array([[("k", 1)]] * n, pa.map_(pa.string(), pa.int8())),
+        "half": pa.array(np.full(n, np.inf, np.float16)),
+        "u64": pa.array([2**64 - 1] * n, pa.uint64()),
+        "bad": pa.array([float("nan"), 1e308, -1e308, 5e-324] * n)[:n],
+        "date": pa.array([-(2**30)] * n, pa.date32()), "clock": pa.array([1] * n, pa.time64("ns")),
+        "bool": pa.array([True] * n),
+    }  # fmt: skip
+    some = list(rng.permutation(list(columns)))[: rng.integers(1, 7)]
+    labels = [
+        pa.array(np.arange(n) % 2),
+        pa.array(["a", None] * n)[:n],
+        pa.array([float("nan")] * n),
+        columns["list"],
+    ]
+    return pa.table({**{name: columns[name] for name in some}, "label": labels[rng.integers(len(labels))]})
+
+
+def strange_array(rng: np.random.Generator) -> np.ndarray:
+    """An array of any type and shape that a file can hold."""
+    n = int(rng.choice([0, 1, 3, 30]))
+    kinds = [
+        np.full((n, 2), np.nan), np.full((n, 2), 1e308), np.zeros((n, 2, 2)), np.array(1.0), np.zeros((n, 0)),
+        np.arange(n) % 2, np.array(["a", "b"] * n)[:n], np.zeros(n, "M8[ns]"), np.zeros((n, 2), complex),
+        np.zeros(n, "S3"),
+        np.zeros(n, [("x", float)]), np.zeros((n, 2), bool), np.full((n, 2), 2**63, np.uint64),
+        np.zeros((2, n), np.float16),
+        np.array([5e-324, 1e-300] * n), np.zeros((n, 2), "V4"), np.longdouble("1e4000") * np.ones((n, 2)),
+    ]  # fmt: skip
+    return kinds[rng.integers(len(kinds))]

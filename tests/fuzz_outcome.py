@@ -1,8 +1,10 @@
-"""What is tried by `fuzz.py`, and how it ends."""
+"""What is tried by `fuzz.py`, from small good files of every kind, and how it ends."""
 
 from __future__ import annotations
 
+import gzip
 import io
+import json
 import os
 import signal
 import time
@@ -13,8 +15,14 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.parquet
 from typer.main import get_command
 
+import dataworth as dw
 from dataworth.cli.app import app
 from dataworth.errors import DataworthError
 
@@ -55,11 +63,8 @@ def limited(seconds: float):
             signal.signal(one, handler)
 
 
-@contextmanager
 def quiet():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
+    return warnings.catch_warnings(action="ignore")
 
 
 @cache
@@ -115,3 +120,70 @@ def outcome(one: Case, folder: Path, seconds: float = SECONDS) -> tuple[str, str
         elif ended == "refused" and not lines:
             ended = "silence"
     return ended, told[-600:], used
+
+
+def make_seeds(folder: Path) -> None:
+    """Small good files of every kind, and a run, a ledger, values: what cases are made from."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    table = {
+        "a": X[:, 0], "b": X[:, 1], "city": rng.choice(["Ulm", "Bonn", "Köln"], 60),
+        "day": [f"2021-0{1 + i % 9}-1{i % 10}" for i in range(60)], "label": (X[:, 0] > 0).astype(int),
+    }  # fmt: skip
+    frame = pa.table(table)
+    pa.csv.write_csv(frame, folder / "t.csv")
+    text = (folder / "t.csv").read_bytes()
+    (folder / "t.tsv").write_bytes(text.replace(b",", b"\t"))
+    (folder / "t.txt").write_bytes(text.replace(b",", b" "))
+    (folder / "t.csv.gz").write_bytes(gzip.compress(text))
+    rows = frame.to_pylist()
+    lines = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    (folder / "t.jsonl").write_bytes(lines)
+    (folder / "t.jsonl.gz").write_bytes(gzip.compress(lines))
+    (folder / "t.json").write_text(json.dumps(rows))
+    pa.parquet.write_table(frame, folder / "t.parquet")
+    pa.feather.write_feather(frame, folder / "t.feather")
+    with pa.ipc.new_stream(folder / "t.arrow", frame.schema) as sink:
+        sink.write_table(frame)
+    np.savez(folder / "t.npz", X=X, y=table["label"], groups=np.arange(60) % 7)
+    _workbook(rows, folder / "t.xlsx")
+    _images(folder / "i")
+    pairs = [{"prompt": f"p{i}", "chosen": f"good {i}", "rejected": "bad " * (i % 5)} for i in range(30)]
+    (folder / "p.jsonl").write_text("".join(json.dumps(one) + "\n" for one in pairs))
+    pa.csv.write_csv(frame.select(["a", "b", "label"]), folder / "good.csv")
+    Z = rng.normal(size=(60, 2))
+    pa.csv.write_csv(pa.table({"a": Z[:, 0], "b": Z[:, 1], "label": (Z[:, 0] > 0) * 1}), folder / "test.csv")
+    with quiet():
+        test = dw.read(folder / "test.csv")
+        yard = dw.Yardstick.fit(test, prior_variance=1.0)
+        yard.published(test, "a key of our own").save(folder / "y.json")
+        dw.seal(dw.read(folder / "good.csv"), yard).save(folder / "v.safetensors")
+        for words in (
+            ["score", *SMALL, "--run-dir", "run", "--ledger", "ledger.json"],
+            ["values", "-o", "values.csv", "--prior-variance", "1"],
+        ):
+            code, _, told = command([words[0], "good.csv", "--test", "test.csv", *words[1:]], folder)
+            assert code == 0, told
+    (folder / "ledger.json.lock").unlink(missing_ok=True)
+
+
+SMALL = ["--pairs", "4", "--size", "10", "--prior-variance", "1", "--ignore", "all"]
+
+
+def _workbook(rows: list[dict], path: Path) -> None:
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    book.active.append(list(rows[0]))
+    for row in rows:
+        book.active.append(list(row.values()))
+    book.save(path)
+
+
+def _images(path: Path) -> None:
+    from PIL import Image
+
+    for i, kind in enumerate(("png", "jpeg", "gif", "bmp", "tiff", "webp")):
+        place = path / "ab"[i % 2] / f"{i}.{kind}"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(np.full((6, 5, 3), 40 * i, dtype=np.uint8)).save(place, kind)

@@ -24,16 +24,15 @@ def mixed(n, seed):
     words = np.array(["parcel came late", "all good thank you", "broken when it came", "will buy again soon"])
     said = rng.integers(0, 4, (n, 2))
     y = x + (city == "Ulm") - 0.8 * (said[:, 0] == 0) + rng.logistic(size=n) > 0
-    return pa.table(
-        {
-            "x": pa.array(np.where(rng.random(n) < 0.1, np.nan, x), from_pandas=True),
-            "z": rng.standard_normal(n).round(6),
-            "city": city,
-            "said": [f"{words[a]} and {words[b]} {i % 97}" for i, (a, b) in enumerate(said)],
-            "times": rng.integers(1, 4, n),
-            "label": np.where(y, "yes", "no"),
-        }
-    )
+    columns = {
+        "x": pa.array(np.where(rng.random(n) < 0.1, np.nan, x), from_pandas=True),
+        "z": rng.standard_normal(n).round(6),
+        "city": city,
+        "said": [f"{words[a]} and {words[b]} {i % 97}" for i, (a, b) in enumerate(said)],
+        "times": rng.integers(1, 4, n),
+        "label": np.where(y, "yes", "no"),
+    }
+    return pa.table(columns)
 
 
 def write(table, path, group=100):

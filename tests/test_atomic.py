@@ -42,26 +42,23 @@ def test_of_a_thousand_damaged_files_none_is_accepted(made, tmp_path, name, load
         refusal(load, tmp_path / name)
 
 
-def full_disk(*_):
-    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-
 def test_a_full_disk_leaves_the_old_file(made, tmp_path, monkeypatch):
-    sealed = seal(SMALL, made)
-    for name, save in {"y.json": made.save, "v.safetensors": sealed.save}.items():
-        save(tmp_path / name)
-    old = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    """And what fails half-way leaves nothing."""
+
+    def full_disk(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    saves = {tmp_path / "y.json": made.save, tmp_path / "v.safetensors": seal(SMALL, made).save}
+    for place, save in saves.items():
+        save(place)
+    old = {file: file.read_bytes() for file in tmp_path.iterdir()}
     monkeypatch.setattr(os, "fsync", full_disk)
-    for name, save in {"y.json": made.save, "v.safetensors": sealed.save}.items():
-        assert "make room" in refusal(save, tmp_path / name)
-    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == old
-
-
-def test_what_fails_half_way_leaves_nothing(tmp_path):
+    for place, save in saves.items():
+        assert "make room" in refusal(save, place)
     with contextlib.suppress(KeyboardInterrupt), atomic_write(tmp_path / "a") as place:
         place.write_text("half")
         raise KeyboardInterrupt
-    assert list(tmp_path.iterdir()) == []
+    assert {file: file.read_bytes() for file in tmp_path.iterdir()} == old
 
 
 def test_only_plain_files_of_a_gigabyte_at_most_are_read_whole(tmp_path):

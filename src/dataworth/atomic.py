@@ -67,15 +67,14 @@ def atomic_write(path: Path) -> Iterator[Path]:
     try:
         yield temporary
         if not device:
-            _sync(temporary)  # before the name: after a power cut it would else be that of an empty file
+            with temporary.open("rb+") as file:  # before the name: a power cut would else leave it empty
+                os.fsync(file.fileno())
             os.replace(temporary, path.resolve())
     except BrokenPipeError:
         raise
     except OSError as error:
-        why = error.strerror or str(error)
-        raise DataworthError(
-            f"{path} cannot be written ({why}): make room, or choose another place."
-        ) from error
+        told = f"{path} cannot be written ({error.strerror or error})"
+        raise DataworthError(f"{told}: make room, or choose another place.") from error
     finally:
         if not device:
             temporary.unlink(missing_ok=True)
@@ -90,11 +89,3 @@ def temporary_of(path: Path) -> Path:
 def is_device(path: Path) -> bool:
     """Whether there is something that is no plain file."""
     return path.exists() and not path.is_file()
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDWR)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

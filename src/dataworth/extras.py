@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import distributions
 from importlib.util import find_spec
@@ -22,10 +23,9 @@ def needed(module: str, what: str, extra: str = "vision") -> Any:
 
 def check_installed(modules: Sequence[str], what: str, extra: str = "vision") -> None:
     """Refuse early and cheaply: finding a module does not import it."""
-    try:
+    found = False
+    with suppress(ImportError, ValueError):
         found = all(find_spec(module) is not None for module in modules)
-    except (ImportError, ValueError):
-        found = False
     if not found:
         raise DataworthError(needs_extra(what, extra))
 

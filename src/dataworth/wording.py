@@ -38,9 +38,8 @@ def option(name: str, value: object = None) -> str:
 
 def needs_extra(what: str, extra: str) -> str:
     """That something is installed only with an extra, and how: also where dataworth is on no index."""
-    return (
-        f"{what} needs the extra {extra}: install dataworth with it, in a clone by pip install '.[{extra}]'"
-    )
+    how = f"install dataworth with it, in a clone by pip install '.[{extra}]'"
+    return f"{what} needs the extra {extra}: {how}"
 
 
 def counted(n: int, noun: str) -> str:
@@ -57,10 +56,6 @@ def in_nats(value: float, interval: Sequence[float] | None, sign: str = "") -> s
 def in_words(per_row: float, density: bool = False, unit: str = "nats", factor: float = 1.0) -> str:
     """What nats a test row mean: by the geometric mean over rows, e to that power is the factor by which the
     probability of the right answer changed (of numeric labels, its density).
-
-    >>> in_words(0.056), in_words(-1e-16)
-    ('+0.056 nats a test row: 6 % more probability on the right answer', \
-'0 nats a test row: no other probability on the right answer')
     """
     where = "probability density at" if density else "probability on"
     change = math.expm1(min(per_row, 700.0))
@@ -77,11 +72,7 @@ def in_words(per_row: float, density: bool = False, unit: str = "nats", factor: 
 
 
 def listed(names: Sequence[str], limit: int = 5) -> str:
-    """At most five names, as in "columns 'a', 'b' and 3 more"; one that would be left out alone is told.
-
-    >>> listed("abcdef"), listed("abcdefg")
-    ("columns 'a', 'b', 'c', 'd', 'e', 'f'", "columns 'a', 'b', 'c', 'd', 'e' and 2 more")
-    """
+    """At most five names, as in "columns 'a', 'b' and 3 more"; one that would be left out alone is told."""
     noun = "column " if len(names) == 1 else "columns "
     limit = limit + 1 if len(names) == limit + 1 else limit
     return noun + ", ".join(repr(name) for name in names[:limit]) + and_more(len(names) - limit)

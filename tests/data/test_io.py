@@ -16,10 +16,13 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
+from dataworth.data.changes import compare
 from dataworth.data.convert import Column
 from dataworth.data.dataset import Dataset
-from dataworth.data.io import ReadingWarning, assign_roles, describe, read
-from dataworth.errors import DataworthError, Problems
+from dataworth.data.io import ReadingWarning, assign_roles, describe, read, read_together
+from dataworth.data.io.notes import refuse_all
+from dataworth.errors import Problems
+from worlds import refusal as refused
 
 ROWS = {
     "age": [31.5, 45.0, 27.25, 60.0],
@@ -36,11 +39,13 @@ ROLES = {"group": "batch", "weights": "times"}
 def write(table: pa.Table, path: Path) -> Path:
     """The table in the format of the path's suffix."""
     data = io.BytesIO()
-    kind = path.name.removesuffix(".gz").rsplit(".", 1)[1]
+    kind = path.name.lower().removesuffix(".gz").rsplit(".", 1)[1]
     if kind in ("csv", "tsv"):
         pl.from_arrow(table).write_csv(data, separator="," if kind == "csv" else "\t")
     elif kind in ("jsonl", "ndjson"):
         data.write("".join(json.dumps(row) + "\n" for row in table.to_pylist()).encode())
+    elif kind == "json":
+        data.write(json.dumps(table.to_pydict() if "2" in path.name else table.to_pylist()).encode())
     elif kind == "parquet":
         pyarrow.parquet.write_table(table, data)
     elif kind == "feather":
@@ -64,24 +69,24 @@ def text(tmp_path: Path, content: str, name: str = "data.csv", encoding: str = "
 
 def refusal(path: Path, **options) -> str:
     """The sentence, without the path that each begins with."""
-    with pytest.raises(DataworthError) as caught:
-        read(path, **options)
-    sentence = str(caught.value)
+    sentence = refused(read, path, **options)
     assert sentence.startswith(f"{path}: ")
     assert sentence.count(str(path)) == 1
-    assert "\n" not in sentence
     return sentence.removeprefix(f"{path}: ")
 
 
 def roles_of(columns: dict, **options) -> dict[str, str]:
-    return {r.column: r.role for r in assign_roles(pa.table(columns), **options)}
+    wrong = []
+    roles = assign_roles(pa.table(columns), wrong, **options)
+    refuse_all(wrong)
+    return {role.column: role.role for role in roles}
 
 
 # Formats
 
 SUFFIXES = [
-    ".csv", ".CSV", ".csv.gz", ".tsv", ".tsv.gz", ".jsonl", ".jsonl.gz", ".ndjson", ".parquet",
-    ".feather", ".arrow",
+    ".csv", ".CSV", ".csv.gz", ".tsv", ".tsv.gz", ".jsonl", ".jsonl.gz", ".ndjson", ".json", "2.json",
+    ".parquet", ".feather", ".arrow",
 ]  # fmt: skip
 
 
@@ -89,17 +94,13 @@ SUFFIXES = [
 def test_every_format_gives_the_same_dataset(tmp_path, suffix):
     frames = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
     frames["batch"] = lambda rows: pa.table(rows).to_batches()[0]
-    source = frames[suffix](ROWS) if suffix in frames else write_any(tmp_path, suffix)
+    frame = frames[suffix](ROWS) if suffix in frames else None
+    source = write(pa.table(ROWS), tmp_path / f"data{suffix}") if frame is None else frame
     D = read(source, **ROLES)
     features = pa.table({name: ROWS[name] for name in ("age", "member", "city")})
     expected = Dataset(features, ROWS["label"], ROWS["batch"], ROWS["id"], ROWS["times"])
     assert D.columns == expected.columns
     assert D.content_hash() == expected.content_hash()
-
-
-def write_any(tmp_path: Path, suffix: str) -> Path:
-    lower = write(pa.table(ROWS), tmp_path / f"data{suffix.lower()}")
-    return lower.rename(tmp_path / f"data{suffix}")
 
 
 def test_npz_gives_the_same_dataset(tmp_path):
@@ -148,7 +149,7 @@ def test_a_long_line_of_json_and_keys_that_come_late(tmp_path):
 
 def test_refused_paths(tmp_path):
     assert refusal(tmp_path / "none.csv") == "there is no such file: check the path"
-    assert "this is a directory without tables, but a file is expected" in refusal(tmp_path)
+    assert "this is a directory without tables: name a file (dataworth embed" in refusal(tmp_path)
     assert refusal(text(tmp_path, "a", "data.doc")).startswith("the suffix is not one of .csv .csv.gz .tsv")
     assert refusal(text(tmp_path, "a", "data.xls")).endswith(": save it as .xlsx")
 
@@ -179,12 +180,6 @@ def test_damage_within_a_file(tmp_path):
     assert refusal(other) == "this is not UTF-8 text: save it as UTF-8"
 
 
-def test_column_names_that_occur_twice(tmp_path):
-    twice = pa.Table.from_arrays([pa.array([1]), pa.array([2]), pa.array([0])], names=["a", "a", "y"])
-    for file in (text(tmp_path, "a,a,y\n1,2,0\n"), write(twice, tmp_path / "a.arrow")):
-        assert "it has column 'a' more than once" in refusal(file)
-
-
 @pytest.mark.parametrize(
     ("role", "options"),
     [("label", {"label": "c"}), ("group", {"group": "c"}), ("id", {"id": "c"}), ("weight", {"weights": "c"})],
@@ -192,6 +187,10 @@ def test_column_names_that_occur_twice(tmp_path):
 def test_missing_values_outside_the_features(tmp_path, role, options):
     path = text(tmp_path, "a,c,y\n1,1,0\n2,,1\n3,3,1\n")
     assert f"the {role} column 'c' has 1 missing value" in refusal(path, **options, impute=True)
+
+
+def test_column_names_that_occur_twice(tmp_path):
+    assert "it has column 'a' more than once" in refusal(text(tmp_path, "a,a,y\n1,2,0\n"))
 
 
 # CSV oddities
@@ -311,9 +310,7 @@ COLUMNS = {"age": [1, 2], "income": [3, 4], "label": [0, 1], "target": [0, 1]}
     ],
 )
 def test_refused_roles(columns, asked, words):
-    with pytest.raises(DataworthError) as caught:
-        roles_of(columns, **({"label": "label"} | asked))
-    assert words in str(caught.value)
+    assert words in refused(roles_of, columns, **({"label": "label"} | asked))
 
 
 DAY = pd.Timestamp("2020-01-01")
@@ -359,9 +356,7 @@ def test_all_problems_are_told_at_once(tmp_path):
     ],
 )
 def test_refused_frames(source, words):
-    with pytest.raises(DataworthError) as caught:
-        read(source)
-    assert str(caught.value).startswith(words)
+    assert refused(read, source).startswith(words)
 
 
 # Description
@@ -399,10 +394,56 @@ def test_a_constant_column_is_a_feature(tmp_path):
 # Row numbers
 
 
-def numbered(name, values):
-    n = len(values)
-    return pa.table({name: values, "a": np.sqrt(np.arange(n)), "y": np.arange(n) % 2})
-
-
 def test_shuffled_row_numbers_are_still_row_numbers():
-    assert read(numbered("t", np.random.default_rng(0).permutation(20) + 1)).names == ("a",)
+    numbers, n = np.random.default_rng(0).permutation(20) + 1, np.arange(20)
+    assert read(pa.table({"t": numbers, "a": np.sqrt(n), "y": n % 2})).names == ("a",)
+
+
+# Columns that name rows
+
+
+RANDOM = np.random.default_rng(20)
+N = 400
+COUNTED = RANDOM.permutation(100_000 + 7 * np.arange(N) + RANDOM.integers(0, 6, N))
+TWICE = np.r_[COUNTED[1:], COUNTED[1:2]]
+
+
+def described(columns, **asked):
+    rows = {"a": RANDOM.normal(size=N), "label": np.arange(N) % 2}
+    return {role.column: role.role for role in describe(pa.table({**columns, **rows}), **asked).roles}
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "role"),
+    [
+        ("customer_id", COUNTED, "id"),
+        ("customer_id", TWICE, "ignored"),
+        ("customer_id", pa.array([None, *COUNTED[1:].tolist()]), "ignored"),
+        ("Kunden-Nr", COUNTED, "feature"),  # what a number counts is not guessed from how it is spread
+        ("Kunden-Nr", [f"K{number}" for number in COUNTED], "ignored"),
+    ],
+)
+def test_a_column_named_like_an_id_names_the_rows_if_it_can(name, values, role):
+    assert described({name: values})[name] == role
+
+
+def test_of_two_columns_named_like_an_id_neither_is_chosen():
+    both = {"user_id": COUNTED, "order_id": COUNTED[::-1]}
+    roles, asked = described(both), described(both, id="order_id")
+    assert [roles["user_id"], roles["order_id"]] == ["ignored", "ignored"]
+    assert [asked["user_id"], asked["order_id"]] == ["ignored", "id"]
+
+
+def test_what_a_file_is_known_by_does_not_depend_on_files_beside_it(tmp_path):
+    """And rows that were edited under a customer id are known by it."""
+    rows = {"a": RANDOM.normal(size=N), "label": np.arange(N) % 2}
+    files = [tmp_path / "named.csv", tmp_path / "repeated.csv"]
+    for file, names in zip(files, (COUNTED, TWICE), strict=True):
+        pa.csv.write_csv(pa.table({"customer_id": names, **rows}), file)
+    beside = [found.data for found in read_together(files)]
+    assert [one.ids is None for one in beside] == [False, True]
+    for one, file in zip(beside, files, strict=True):
+        assert one.content_hash() == read_together([file])[0].data.content_hash()
+    edited = rows | {"customer_id": COUNTED, "a": rows["a"] + (np.arange(N) < 20)}
+    change = compare(beside[0], read(pa.table(edited)))
+    assert (change.by, change.counts["edited"], change.counts["new"]) == ("ids", 20, 0)

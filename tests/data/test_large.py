@@ -1,8 +1,10 @@
-"""Rows drawn from large files: uniform, without loading the file, and said."""
+"""Large files: rows drawn from them, and refusals before memory is taken or room is made."""
 
 import gzip
+import os
 import subprocess
 import sys
+import zipfile
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +15,7 @@ from scipy.stats import chi2
 from dataworth.data import io
 from dataworth.data.io import ReadingWarning, describe, files, inputs, read
 from dataworth.data.memory import TooLarge
-from dataworth.errors import DataworthError
+from worlds import refusal
 
 
 def table(n):
@@ -40,17 +42,6 @@ def test_every_row_is_as_likely_as_any_other(monkeypatch):
     assert ((counts - 50) ** 2 / (50 * 0.9)).sum() < chi2.ppf(0.999, 99)
 
 
-def test_rows_of_one_file_are_whole_rows(tmp_path):
-    path = parquet(tmp_path / "a.parquet", 500, 64)
-    with pytest.warns(ReadingWarning, match="50 of its 500 rows were drawn at random"):
-        data = read(path, sample=50, features="a,b")
-    b = data.X[:, 1].astype(int)
-    assert len(data) == 50
-    assert (data.X[:, 0] == b % 7 + 0.5).all()
-    assert (data.y == b % 2).all()
-    assert len(read(path, sample=500, features="a")) == 500  # no more than there are
-
-
 def test_text_is_sampled_with_its_quotes_and_types(tmp_path):
     path = tmp_path / "a.csv"
     lines = [f'{i},"a, {i}\nb",{"" if i == 3 else i / 2},{i % 2}' for i in range(1000)]
@@ -60,8 +51,9 @@ def test_text_is_sampled_with_its_quotes_and_types(tmp_path):
     known = data.X[:, 0] != 3  # whose half is missing
     assert np.isnan(data.X[~known, 1]).all()
     assert (data.X[known, 0] == 2 * data.X[known, 1]).all()
-    with pytest.warns(ReadingWarning):
-        assert len(read(path, sample=200, features="words")) == 200
+    assert (
+        len(read(parquet(tmp_path / "a.parquet", 500, 64), sample=500, features="a")) == 500
+    )  # all there are
 
 
 def test_parquet_on_another_file_system():
@@ -71,8 +63,7 @@ def test_parquet_on_another_file_system():
     with pytest.warns(ReadingWarning, match="40 of its 400 rows"):
         assert len(read("memory://big/a.parquet", sample=40, features="a,b")) == 40
     assert len(read("memory://big/*.parquet", features="a")) == 400
-    with pytest.raises(DataworthError, match="only Parquet is read from an address"):
-        read("memory://big/a.csv")
+    assert "only Parquet is read from an address" in refusal(read, "memory://big/a.csv")
 
 
 def test_a_large_file_is_described_by_some_of_its_rows(tmp_path, monkeypatch):
@@ -103,8 +94,7 @@ def test_a_file_that_cannot_fit_is_refused_before_it_is_read(tmp_path, monkeypat
     packed = tmp_path / "a.csv.gz"
     packed.write_bytes(gzip.compress(b"a,label\n" + b"0,0\n" * 1_000_000))
     for path in (packed, parquet(tmp_path / "a.parquet", 20_000, 5000)):
-        with pytest.raises(DataworthError, match=r"takes about .* GB of memory, .* sample="):
-            read(path)
+        assert "GB of memory" in refusal(read, path)
     (tmp_path / "parts").mkdir()
     for name in "ab":  # each would fit; together they do not, and are to be streamed
         parquet(tmp_path / "parts" / f"{name}.parquet", 1500, 500)
@@ -137,3 +127,75 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert float(found.stdout) < 30
+
+
+def test_a_gz_of_a_hundred_megabytes_and_two_hundred_times_its_size_is_refused(tmp_path):
+    place = tmp_path / "t.csv.gz"
+    with gzip.open(place, "wb", compresslevel=6) as out:
+        out.write(b"a,label\n")
+        for _ in range(26):  # 104 MB
+            out.write(b"0,0\n" * 1_000_000)
+    assert place.stat().st_size * 200 < 1e8
+    assert "unpacks to over 100,000,000: unpack it" in refusal(read, place)
+
+
+def test_a_gz_is_refused_beyond_two_hundred_times_its_size(tmp_path, monkeypatch):
+    """Zeros pack a thousandfold, and whatever else is in a file makes it less."""
+    monkeypatch.setattr(files, "SMALL", 0)
+    place = tmp_path / "t.csv.gz"
+    words = np.random.default_rng(0).integers(0, 256, 30_000, dtype=np.uint8).tobytes()
+    for zeros, refused in ((40_000 * 180, False), (40_000 * 260, True)):
+        place.write_bytes(gzip.compress(words + bytes(zeros)))
+        times = (len(words) + zeros) / place.stat().st_size
+        assert (times > 200) == refused
+        if refused:
+            assert "unpacks to over" in refusal(files.unpacked_size, place)
+        else:
+            assert files.unpacked_size(place) == len(words) + zeros
+
+
+def test_an_npz_that_unpacks_to_too_much_or_says_so_is_refused(tmp_path):
+    """numpy makes room for the shape before it looks for the bytes: 10¹² numbers are 8 TB."""
+    np.savez_compressed(tmp_path / "z.npz", X=np.zeros((10**7, 2)), y=np.arange(10**7) % 2 == 0)
+    assert "unpacks to over" in refusal(read, tmp_path / "z.npz")
+    place = tmp_path / "t.npz"
+    np.savez(tmp_path / "good.npz", X=np.ones((30, 2)), y=np.arange(30) % 2)
+    with zipfile.ZipFile(tmp_path / "good.npz") as old, zipfile.ZipFile(place, "w") as new:
+        for name in old.namelist():
+            content = old.read(name)
+            new.writestr(name, content.replace(b"(30, 2), }          ", b"(300000000000, 2), }"))
+    assert "more memory than there is" in refusal(read, place)
+    with zipfile.ZipFile(place, "w") as new:
+        new.writestr("X", b"no array")
+        new.writestr("y.npy", b"neither")
+    assert "cannot be read as .npz" in refusal(read, place)
+
+
+def test_a_parquet_file_says_what_memory_it_would_take(tmp_path, monkeypatch):
+    """10⁵ equal rows take 2 kB on the disk, 4.8 MB while they are read: four fifths of what is free."""
+    place = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"a": np.zeros(10**5), "label": np.arange(10**5) % 2}), place)
+    assert len(read(place)) == 10**5
+    monkeypatch.setattr("dataworth.data.memory.free_memory", lambda: 5.9e6)
+    assert "takes about 0.0 GB" in refusal(read, place)
+    monkeypatch.setattr("dataworth.data.memory.free_memory", lambda: 6.1e6)
+    assert len(read(place)) == 10**5
+
+
+def test_pipes_and_devices_are_refused(tmp_path):
+    os.mkfifo(tmp_path / "pipe.csv")  # nobody writes: reading it would never end
+    (tmp_path / "zeros.csv").symlink_to("/dev/zero")
+    for name in ("pipe.csv", "zeros.csv"):
+        assert "which may have no end" in refusal(read, tmp_path / name)
+
+
+def test_pages_of_parquet_with_checksums_are_checked(tmp_path):
+    """A flipped bit in the numbers of a page; without the checksum it would be another number."""
+    place = tmp_path / "t.parquet"
+    values = np.random.default_rng(0).normal(size=400)
+    table = pa.table({"a": values, "label": np.arange(400) % 2})
+    pq.write_table(table, place, write_page_checksum=True, use_dictionary=False, compression="none")
+    raw = bytearray(place.read_bytes())
+    raw[raw.index(values[200].tobytes()) + 4] ^= 1
+    place.write_bytes(raw)
+    assert "CRC" in refusal(read, place)

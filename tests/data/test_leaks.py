@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import dataworth as dw
 from dataworth.data.chance import Sketch
 from dataworth.data.dataset import Dataset
-from dataworth.data.leaks import LeakScanner, Overlap, agreement, drop_leaks
+from dataworth.data.leaks import LeakScanner, Overlap, agreement, clustered_note, drop_leaks
 from worlds import classes, refusal
 
 TEST = classes(100, seed=0)
@@ -47,6 +48,21 @@ def test_a_row_leaked_twice_counts_once_and_its_label_and_weight_do_not_matter()
     assert drop_leaks(TEST, other).found == 3
 
 
+def test_more_than_one_in_twenty_is_refused_also_in_doubled_data_or_other_columns():
+    data = {"before": CLEAN, "after": with_rows(CLEAN, TEST.take(range(6)))}
+    sentence = refusal(drop_leaks, TEST, data)
+    assert "6 of 100 test rows (6%)" in sentence
+    assert "stand in after" in sentence
+    assert drop_leaks(TEST, {"after": with_rows(CLEAN, TEST.take(range(5)))}).found == 5
+    twice = data["after"].take(np.tile(np.arange(86), 2))
+    assert "6 of 100" in refusal(drop_leaks, TEST, {"D": twice})
+    D = with_rows(CLEAN, TEST.take([4]))
+    further = Dataset(
+        np.column_stack([np.arange(len(D)), D.X[:, [2, 0, 1]]]), D.y, names=["n", "c", "a", "b"]
+    )
+    assert drop_leaks(Dataset(TEST.X, TEST.y, names=["a", "b", "c"]), {"D": further}).found == 1
+
+
 def test_a_row_vanishes_from_before_and_after_alike():
     """Edited into a test row, or out of one: neither state keeps a row that the other has lost."""
     ids = [f"r{i}" for i in range(80)]
@@ -74,23 +90,6 @@ def test_equal_rows_under_other_ids_are_two_rows_unless_they_are_too_many(equal,
     assert drop_leaks(T, {"D": named}).found == equal
 
 
-def test_more_than_one_in_twenty_is_refused():
-    data = {"before": CLEAN, "after": with_rows(CLEAN, TEST.take(range(6)))}
-    sentence = refusal(drop_leaks, TEST, data)
-    assert "6 of 100 test rows (6%)" in sentence
-    assert "stand in after" in sentence
-    assert drop_leaks(TEST, {"after": with_rows(CLEAN, TEST.take(range(5)))}).found == 5
-
-
-def test_the_order_of_columns_does_not_hide_a_leak():
-    T = Dataset(TEST.X, TEST.y, names=["a", "b", "c"])
-    D = with_rows(CLEAN, TEST.take([4]))
-    turned = Dataset(D.X[:, [2, 0, 1]], D.y, names=["c", "a", "b"])
-    assert drop_leaks(T, {"D": turned}).found == 1
-    further = Dataset(np.column_stack([np.arange(len(D)), D.X]), D.y, names=["number", "a", "b", "c"])
-    assert drop_leaks(T, {"D": further}).found == 1
-
-
 # Rows that do not identify themselves
 
 
@@ -100,14 +99,7 @@ def sparse(n, seed, ids=None):
     return Dataset(rng.integers(0, 4, size=(n, 2)), rng.integers(0, 2, size=n), ids=ids)
 
 
-def test_rows_that_repeat_among_themselves_are_no_leaks():
-    leaks = drop_leaks(sparse(100, 0), {"D": sparse(80, 1)})
-    assert leaks.found == 0
-    assert len(leaks.data["D"]) == 80
-    assert "ids" in leaks.note
-
-
-def test_ids_tell_such_rows_apart():
+def test_ids_tell_rows_apart_that_repeat():
     T = sparse(100, 0, ids=[f"t{i}" for i in range(100)])
     D = sparse(80, 1, ids=[f"d{i}" for i in range(78)] + ["t5", "t60"])
     leaks = drop_leaks(T, {"D": D})
@@ -115,7 +107,8 @@ def test_ids_tell_such_rows_apart():
     assert leaks.found == 2
     named = sparse(80, 1, ids=[f"d{i}" for i in range(80)])
     assert drop_leaks(T, {"D": named}).note is None
-    assert "ids" in drop_leaks(T, {"D": named, "E": sparse(80, 2)}).note
+    unnamed = drop_leaks(T, {"D": named, "E": sparse(80, 2)})
+    assert (unnamed.found, len(unnamed.data["E"]), "ids" in unnamed.note) == (0, 80, True)
 
 
 # Where it matters
@@ -130,9 +123,8 @@ def test_measurements_take_leaked_rows_out_of_the_data():
     assert leaky.details.test_rows == 100
     assert leaky.details.data_rows == 80
     assert any("2 test rows" in note for note in leaky.notes)
-    audit, both = (
-        dw.audit(D, CLEAN, TEST, yardstick=yard), dw.rank({"a": CLEAN, "b": D}, TEST, yardstick=yard)
-    )  # fmt: skip
+    audit = dw.audit(D, CLEAN, TEST, yardstick=yard)
+    both = dw.rank({"a": CLEAN, "b": D}, TEST, yardstick=yard)
     for result in (audit, both):
         assert result.details.test_rows == 100
         assert any("2 test rows" in note for note in result.notes)
@@ -178,12 +170,6 @@ def test_copies_beyond_chance_are_seen_among_rows_that_repeat():
     doubled = Dataset.concat([binary(500, 16, 1), binary(20, 16, 1)])
     assert "test rows" in refusal(drop_leaks, doubled, {"D": half(doubled)})
     assert drop_leaks(T, {"D": binary(500, 10, 1)}).found == 0
-
-
-def test_data_that_somebody_doubled_excuse_no_copies():
-    D = with_rows(CLEAN, TEST.take(range(8)))
-    twice = D.take(np.tile(np.arange(len(D)), 2))
-    assert "8 of 100" in refusal(drop_leaks, TEST, {"D": twice})
 
 
 @pytest.mark.parametrize(("columns", "test_rows", "rows"), [(10, 50, 500), (12, 50, 500), (12, 100, 1_000)])
@@ -238,12 +224,9 @@ def test_equal_rows_are_copies_from_three_standard_deviations():
 def test_three_pairs_may_be_luck():
     """T stands there twice, D repeats nothing: 6 ± √(6·3) by chance, so 18 may be and 20 may not."""
     D = codes(0, 100, 0)
-    for hits, told in ((18, False), (20, True)):
-        T = Dataset(np.tile(np.arange(50) + 100 - hits // 2, 2)[:, None], np.arange(100) % 2)
-        if told:
-            assert "20 of 100" in refusal(drop_leaks, T, {"D": D})
-        else:
-            assert drop_leaks(T, {"D": D}).found == 0
+    few, many = (np.tile(np.arange(50) + 100 - hits // 2, 2)[:, None] for hits in (18, 20))
+    assert drop_leaks(Dataset(few, np.arange(100) % 2), {"D": D}).found == 0
+    assert "20 of 100" in refusal(drop_leaks, Dataset(many, np.arange(100) % 2), {"D": D})
 
 
 @pytest.mark.parametrize(("again", "dropped"), [(8, 3), (15, 0)])
@@ -312,3 +295,27 @@ def test_deduplication_is_no_leak_and_copies_that_a_curation_adds_are():
     more = Dataset.concat([data.take(range(150)), held.take(range(4))])
     found = drop_leaks(held, {"before": data, "after": more}, states=True)
     assert (found.found, len(found.data["after"]), len(found.data["before"])) == (4, 150, 200)
+
+
+@pytest.mark.parametrize(
+    ("name", "patients", "each", "noted"),
+    [
+        ("ids", 40, 10, True), ("ids", 10, 2, True), ("ids", 9, 10, False), ("patient_id", 40, 10, True),
+        ("Subject", 40, 10, True), ("userid", 40, 10, True), ("user.id", 40, 10, True),
+        ("width", 40, 10, False), ("idea", 40, 10, False),
+    ],
+)  # fmt: skip
+def test_rows_that_seem_to_belong_together_get_a_note(name, patients, each, noted):
+    n, names = patients * each, np.repeat(np.arange(patients), each)
+    X = {"x": np.sqrt(np.arange(n))} | ({} if name == "ids" else {name: names})
+    made = [
+        Dataset(pa.table(X), np.arange(n) % 2, ids=names if name == "ids" else None, groups=groups)
+        for groups in (None, names)
+    ]
+    note, grouped = map(clustered_note, made)
+    assert (note is not None) == noted
+    assert grouped is None
+    if noted:
+        what = "ids" if name == "ids" else f"values of {name!r}"
+        assert note.startswith(f"{patients} {what} name {n} rows")
+        assert "group=" in note

@@ -26,17 +26,13 @@ def rows_of(frame, y, seed):
     return order[canonical_order(Dataset(frame.iloc[order], y[order], allow_missing=True))]
 
 
-def one_hot(frame):
-    return pd.get_dummies(frame, columns=["c"], dtype=float)
-
-
 CHANGES = {
     "nothing": lambda frame: frame,
     "units": lambda frame: frame.assign(a=1000 * frame["a"] + 7, b=-0.01 * frame["b"]),
     "names and order of columns": lambda frame: frame[["d", "b", "c", "a"]].set_axis(list("wxyz"), axis=1),
     "a column twice": lambda frame: frame.assign(e=frame["b"], f=-2 * frame["a"]),
     "a constant": lambda frame: frame.assign(e=3.0),
-    "one-hot": one_hot,
+    "one-hot": lambda frame: pd.get_dummies(frame, columns=["c"], dtype=float),
     "names of categories": lambda frame: frame.assign(c=frame["c"].map({"x": "r", "y": "q", "z": "p"})),
 }
 
@@ -64,13 +60,9 @@ def test_names_of_classes_and_labels_without_weight_do_not_matter(seed):
 
 def test_rows_with_other_labels_or_cells_are_told_apart():
     """Of equal features, the label decides; without that the order given would."""
-    X = np.zeros((6, 2))
-    X[:, 0] = np.arange(6) // 2
-    y = np.array([0, 1] * 3)
-    here = canonical(Dataset(X, y))
-    again = canonical(Dataset(X[::-1], y[::-1]))
-    assert here.X.tolist() == again.X.tolist()
-    assert here.y.tolist() == again.y.tolist()
+    X, y = np.column_stack([np.arange(6) // 2, np.zeros(6)]), np.array([0, 1] * 3)
+    here, again = canonical(Dataset(X, y)), canonical(Dataset(X[::-1], y[::-1]))
+    assert (here.X.tolist(), here.y.tolist()) == (again.X.tolist(), again.y.tolist())
 
 
 @pytest.mark.parametrize("labels", [np.arange(9.0), np.arange(9) % 3, np.array(list("abcabcabc"))])

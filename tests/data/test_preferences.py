@@ -10,7 +10,7 @@ import pytest
 from dataworth.data.io import describe, read
 from dataworth.data.io.preferences import in_order, read_preferences
 from dataworth.data.texts import BETWEEN
-from dataworth.errors import DataworthError
+from worlds import refusal
 
 ROWS = [
     {"prompt": "Why is the sky blue?", "chosen": "Because of Rayleigh scattering.", "rejected": "It is not."},
@@ -93,8 +93,7 @@ def test_describe_says_what_was_recognised_and_left_out(tmp_path):
 def test_columns_that_are_asked_for_stand_in_for_those_of_pairs(tmp_path):
     path = lines(tmp_path, [{**row, "judge": f"j{i}", "id": i} for i, row in enumerate(ROWS)])
     made = read(path, attribute="judge")
-    assert made.attributes.tolist() == ["j0", "j1", "j2"]
-    assert made.ids.tolist() == ["0", "1", "2"]
+    assert (made.attributes.tolist(), made.ids.tolist()) == (["j0", "j1", "j2"], ["0", "1", "2"])
 
 
 @pytest.mark.parametrize(
@@ -102,7 +101,7 @@ def test_columns_that_are_asked_for_stand_in_for_those_of_pairs(tmp_path):
     [
         ([{**ROWS[0], "prompt": " "}], "pair 1 has no prompt"),
         ([{"chosen": "a", "rejected": "b"}], "there is no prompt"),
-        ([{"prompt": "p", "chosen": 1, "rejected": 2}], r"'chosen' \(numeric\) holds no text"),
+        ([{"prompt": "p", "chosen": 1, "rejected": 2}], "'chosen' (numeric) holds no text"),
         ([{"prompt": "p", "chosen": [{"role": "user"}], "rejected": [{"role": "user"}]}], "conversation"),
         ([{"chosen": talk("p", "a"), "rejected": talk("q", "b")}], "differ before their last message"),
         ([{"prompt": "p", "chosen": "a", "rejected": "a"}], "every pair is empty, or the same"),
@@ -113,7 +112,6 @@ def test_columns_that_are_asked_for_stand_in_for_those_of_pairs(tmp_path):
 )
 def test_what_is_no_pair_is_said_in_one_sentence(tmp_path, rows, words):
     path = lines(tmp_path, rows)
-    with pytest.raises(DataworthError, match=words) as told:
-        read(path)
-    assert str(told.value).startswith(str(path))
-    assert "\n" not in str(told.value)
+    told = refusal(read, path)
+    assert told.startswith(str(path))
+    assert words in told

@@ -70,7 +70,7 @@ def test_streamed_rows_are_those_of_the_whole_file(rows, form, missing, step, su
 
 def test_a_schema_is_applied_and_not_fitted_again():
     """Cells that alone would be whole numbers, or text, are what the schema says."""
-    roles = dw.data.io.assign_roles(pa.table({"a": ["1"], "c": ["1"], "label": ["0"]}))
+    roles = dw.data.io.assign_roles(pa.table({"a": ["1"], "c": ["1"], "label": ["0"]}), [])
     types = {"a": ColumnType("number", how=","), "c": ColumnType("text"), "label": ColumnType("as it is")}
     schema = Schema(tuple(roles), types)
     made = schema.transform(pa.table({"a": ["1.234", "2,5"], "c": ["7", "8"], "label": ["u", "v"]}))

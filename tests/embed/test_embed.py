@@ -17,9 +17,9 @@ from PIL import Image
 import commands
 import dataworth as dw
 from commands import call
-from dataworth.data.io import read_images
 from dataworth.embed import embed, embed_table, pca
 from dataworth.embed.cache import default_directory
+from dataworth.embed.labelled import read_images
 from worlds import refusal
 
 

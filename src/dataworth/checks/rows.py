@@ -230,7 +230,7 @@ def leaks(case: Case) -> CheckOutcome:
             near = excess(across.near, [null])
             surplus = min(stands_out(across.known, among.known), stands_out(across.known, within.known))
             found[name, space] = (near.fires or surplus > SURE, near, surplus)
-        near = shaken(*(np.nan_to_num(part.X, nan=-np.pi) for part in (data, test)), asked, rng)
+        near = shaken(np.nan_to_num(data.X, nan=-np.pi), np.nan_to_num(test.X, nan=-np.pi), asked, rng)
         found[name, "between the test set's values"] = (near.fires, near, 0.0)
     if not found:
         return not_run(f"too few rows to tell what is near; {exact}")
@@ -269,13 +269,13 @@ def snapped(X: Array, base: Array) -> Flags:
 def shaken(D: Array, T: Array, asked: Rows, rng: np.random.Generator) -> Excess:
     """Test rows of which the data have copies with other values, against rows of either among their own."""
     D, T = D[:, :GRID_COLUMNS], T[:, :GRID_COLUMNS]
-    nulls = []
+    nulls: list[tuple[Array, float]] = []
     for X in (D, T):
         half = rng.permutation(len(X))
         hits = snapped(X[half[::2]], X[half[1::2]])
         # as many rows as the data have would have met more
-        nulls.append((1.0 - hits, max(1.0, 2.0 * len(D) / len(X))))
-    return excess(1.0 - snapped(D, T)[asked], nulls)
+        nulls.append((np.where(hits, 0.0, 1.0), max(1.0, 2.0 * len(D) / len(X))))
+    return excess(np.where(snapped(D, T)[asked], 0.0, 1.0), nulls)
 
 
 def stands_out(known: Array, null: Array) -> float:

@@ -227,7 +227,7 @@ HELP_ALL = inspect.Parameter(
 )
 FORMATS = (
     "Data: .csv, .tsv, .txt, .xlsx, .json, .jsonl, .parquet, .feather, .arrow or .npz; a directory of these, "
-    "a 'pattern*', or hf:NAME:SPLIT."
+    "or a 'pattern*'."
 )
 DataFile = Annotated[Path, file(FORMATS, "DATA")]
 FailOn = Annotated[

@@ -1,19 +1,16 @@
 """Whether rows with equal features are the same row, or agree by chance.
 
-Equal features mean the same row only where rows do not agree by chance. Three binary columns have eight
-different rows, and every honest test row has its equals in the data. How often rows agree by chance is told
-by the sets themselves. If D and T come from one source, a test row has an equal among the rows of D about as
-often as a row of D has one among the others of D, and about as often (more, if D is larger) as a row of T has
-one among the others of T:
+Three binary columns have eight different rows, and every honest test row has its equals in the data. How
+often rows agree by chance is told by the sets themselves. If D and T come from one source, a test row has an
+equal in D about as often as a row of D has one among the others of D, and about as often (more, if D is
+larger) as a row of T has one among the others of T:
 
     chance = min(repeating rows of T / |T| · max(1, |D|/|T|),  (repeating rows of D + 6) / |D|)
 
-of the test rows. Equal features are taken for copies where they are more than that by three standard
+of the test rows: the smaller, so that neither a test set that holds some rows twice, nor data that somebody
+doubled, excuses copies. Equal features are taken for copies where they are more than that by three standard
 deviations, or where rows of T hardly repeat at all. A small T may do so by luck: where its columns have few
 values, rows are expected to agree as often as columns that know nothing of each other would make them.
-
-The smaller of the two counts, so that neither a test set that holds some rows twice, nor data that somebody
-doubled, excuses copies; three pairs of rows in a small D may be luck.
 """
 
 from __future__ import annotations
@@ -72,7 +69,7 @@ class Tally(NamedTuple):
         return cls(len(test), len(np.unique(test)), repeating(test), len(data), repeating(data), shared)
 
     def identify(self, alike: float) -> bool:
-        """Whether equal features mean the same row (`identify_rows`)."""
+        """Whether equal features mean the same row; alike: how often two honest rows agree (`agreement`)."""
         expected = 1.0 - (1.0 - alike) ** self.rows
         distinct = self.distinct >= IDENTIFYING * self.test_rows
         return (distinct and expected <= 1.0 - IDENTIFYING) or self.beyond_chance(alike)
@@ -103,14 +100,6 @@ class Tally(NamedTuple):
         return bool(self.shared > chance + BEYOND * spread)
 
 
-def identify_rows(test: Rows, data: Rows, alike: float = 0.0) -> bool:
-    """Whether equal features mean the same row, by the codes of the rows (`same_rows`) of both sets.
-
-    `alike` is the probability that two honest rows agree (`agreement`).
-    """
-    return Tally.of(test, data).identify(alike)
-
-
 def repeating(codes: Rows) -> int:
     """Rows that have an equal among the others."""
     counts = np.unique(codes, return_counts=True)[1]
@@ -132,21 +121,16 @@ class Sketch(NamedTuple):
     @classmethod
     def of(cls, data: Dataset) -> Sketch:
         """Of one dataset, by its features."""
-        return cls._of(row_hashes(data), np.ones(len(data), dtype=np.intp), len(data))
+        return cls.joined([cls(row_hashes(data), np.ones(len(data), dtype=np.intp), len(data))])
 
     @classmethod
     def joined(cls, parts: Iterable[Sketch]) -> Sketch:
         """Of all rows of several."""
-        empty = cls(np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.intp), 0)
-        several = [empty, *parts]
+        several = [cls(np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.intp), 0), *parts]
         hashes, times = (np.concatenate([part[k] for part in several]) for k in (0, 1))
-        return cls._of(hashes, times, sum(part.rows for part in several))
-
-    @classmethod
-    def _of(cls, hashes: NDArray[np.uint64], times: Rows, rows: int) -> Sketch:
         known, place = np.unique(hashes, return_inverse=True)
         seen = np.bincount(place, weights=times, minlength=len(known)).astype(np.intp)
-        return cls(known[:SIZE], seen[:SIZE], rows)
+        return cls(known[:SIZE], seen[:SIZE], sum(part.rows for part in several))
 
     @property
     def full(self) -> bool:
@@ -156,9 +140,8 @@ class Sketch(NamedTuple):
     @property
     def distinct(self) -> float:
         """How many different rows there are."""
-        if not self.full:
-            return float(len(self.hashes))
-        return min((SIZE - 1) / (float(self.hashes[-1]) / 2.0**64), float(self.rows))
+        share = float(self.hashes[-1]) / 2.0**64 if self.full else 0.0
+        return min((SIZE - 1) / share, float(self.rows)) if self.full else float(len(self.hashes))
 
     @property
     def repeating(self) -> float:

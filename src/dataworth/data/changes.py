@@ -22,9 +22,9 @@ DIGITS = 6
 class Change:
     """How `after` came from `before`.
 
-    `origin[i]` is the row of `before` that row i of `after` keeps, or −1 if it is new; `relabelled[i]` says
-    that it was kept with another label, `edited[i]` that it was kept (by its id) with other features. `twins`
-    says which label stayed where rows of `before` with the same features had several, if any had.
+    `origin[i]` is the row of `before` that row i of `after` keeps, or −1; `relabelled[i]` says that it was
+    kept with another label, `edited[i]` that it was kept (by its id) with other features; `twins` which label
+    stayed where rows of `before` with the same features had several.
     """
 
     origin: Rows
@@ -70,14 +70,8 @@ class Change:
 
         Of `after`, kept + new + repeated are all rows; the relabelled and the edited are among them.
         """
-        return {
-            "kept": self.kept,
-            "removed": self.removed,
-            "new": self.new,
-            "repeated": self.repeated,
-            "relabelled": int(self.relabelled.sum()),
-            "edited": int(self.edited.sum()),
-        }
+        told = {name: getattr(self, name) for name in ("kept", "removed", "new", "repeated")}
+        return told | {name: int(getattr(self, name).sum()) for name in ("relabelled", "edited")}
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -131,11 +125,7 @@ def compare(before: Dataset, after: Dataset) -> Change:
 
 
 def same_numbers(old: NDArray[Any], new: NDArray[Any], among: NDArray[Any]) -> Flags:
-    """Whether numeric labels are the same to `DIGITS` digits, as cells are: files round, too.
-
-    Numbers of few values (`among` all labels) are classes, and texts are no numbers: those are compared as
-    they are.
-    """
+    """Whether numeric labels, `among` more values than classes have, are the same to `DIGITS` digits."""
     numeric = all(one.dtype.kind in "fiu" for one in (old, new, among))
     if not numeric or len(np.unique(among)) <= MOST_CLASSES:
         return np.zeros(len(old), dtype=bool)
@@ -144,10 +134,7 @@ def same_numbers(old: NDArray[Any], new: NDArray[Any], among: NDArray[Any]) -> F
 
 
 def which_twins(rows: Rows, labels: NDArray[np.str_], kept: Flags) -> dict[str, Any] | None:
-    """Which labels stayed, and which went, where rows with the same features and several labels lost some.
-
-    None if there are no such rows, or if labels are too many to be classes.
-    """
+    """Which labels stayed, and which went, where rows with the same features and several labels lost some."""
     names, place = np.unique(labels, return_inverse=True)
     pairs = np.unique(np.stack([rows, place]), axis=1)
     codes, times = np.unique(pairs[0], return_counts=True)
@@ -167,7 +154,7 @@ def which_twins(rows: Rows, labels: NDArray[np.str_], kept: Flags) -> dict[str, 
 def _ids_identify(ids: list[Rows], near: list[Rows]) -> bool:
     """Whether equal ids mean the same row: not if curation renumbered rows, whose features then differ."""
     place = first_of(*ids)
-    same = (place >= 0) & (near[0][place] == near[1]) if len(ids[0]) else np.zeros(len(ids[1]), dtype=bool)
+    same = (place >= 0) & (near[0][place] == near[1]) if len(ids[0]) else place >= 0
     return bool(2 * same.sum() >= np.isin(near[1], near[0]).sum())
 
 

@@ -52,23 +52,18 @@ def _kind_of_type(kind: Any) -> str:
         kind = kind.value_type
         if t.is_integer(kind) or t.is_floating(kind) or t.is_boolean(kind):
             return "categorical"
-    if t.is_boolean(kind):
-        return "boolean"
-    if t.is_integer(kind) or t.is_floating(kind) or t.is_decimal(kind) or t.is_null(kind):
-        return "numeric"
-    # By name, because pyarrow 15 does not have all of these as predicates.
+    # by name, because pyarrow 15 does not have all of these as predicates
     name = str(kind)
-    if name in ("string", "large_string", "string_view"):
-        return "categorical"
-    if t.is_temporal(kind):
-        return "date or time"
-    if "binary" in name.split("[")[0]:
-        return "binary"
-    if name.split("<")[0] in ("list", "large_list", "fixed_size_list"):
-        inner = kind.value_type
-        if t.is_integer(inner) or t.is_floating(inner) or t.is_null(inner):
-            return "embedding"
-    return "nested"
+    listed_in = kind.value_type if name.split("<")[0] in ("list", "large_list", "fixed_size_list") else None
+    told = {
+        "boolean": t.is_boolean(kind),
+        "numeric": any(of(kind) for of in (t.is_integer, t.is_floating, t.is_decimal, t.is_null)),
+        "categorical": name in ("string", "large_string", "string_view"),
+        "date or time": t.is_temporal(kind),
+        "binary": "binary" in name.split("[")[0],
+        "embedding": listed_in and any(of(listed_in) for of in (t.is_integer, t.is_floating, t.is_null)),
+    }
+    return next((held for held, so in told.items() if so), "nested")
 
 
 def is_text(texts: Sequence[str], rows: int) -> bool:
@@ -100,6 +95,12 @@ def as_frame(X: Any, what: str = "X") -> Any:
     return None
 
 
+def from_any(X: Any) -> tuple[Array, tuple[Column, ...]]:
+    """A frame or an array-like as a float matrix with its columns."""
+    frame = as_frame(X)
+    return from_array(X) if frame is None else from_frame(frame)
+
+
 def from_array(X: Any) -> tuple[Array, tuple[Column, ...]]:
     """An array-like as a float matrix with columns x0, x1, …."""
     if hasattr(X, "toarray"):
@@ -113,11 +114,9 @@ def from_array(X: Any) -> tuple[Array, tuple[Column, ...]]:
         if raw.ndim == 1:
             how = "reshape it with X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row"
         raise DataworthError(f"X has shape {raw.shape}, but rows × features are expected: {how}")
-    text = raw.dtype.kind not in "biufO" or (
-        raw.dtype.kind == "O" and any(isinstance(value, str | bytes) for value in raw.flat)
-    )
+    objects = raw.flat if raw.dtype.kind == "O" else ()
     try:
-        if text:
+        if raw.dtype.kind not in "biufO" or any(isinstance(value, str | bytes) for value in objects):
             raise TypeError
         # Always a copy: the caller may still write to what X shares its memory with.
         matrix = np.array(raw, dtype=np.float64, order="C")

@@ -1,7 +1,6 @@
 """The Dataset: features, labels and what belongs to each row; immutable, and checked once, when it is made.
 
-Importing this module imports numpy and the standard library only: narwhals and pyarrow are imported when a
-frame is given.
+narwhals and pyarrow are imported when a frame is given.
 """
 
 from __future__ import annotations
@@ -17,17 +16,7 @@ from numpy.typing import NDArray
 from ..arrays import Array
 from ..errors import DataworthError
 from ..wording import counted, listed, option
-from .convert import (
-    CODED,
-    Column,
-    Kind,
-    as_frame,
-    from_array,
-    from_frame,
-    refuse_infinite,
-    refuse_missing,
-    renamed,
-)
+from .convert import CODED, Column, Kind, from_any, refuse_infinite, refuse_missing, renamed
 from .vectors import LabelSummary as LabelSummary
 from .vectors import as_labels, as_texts, as_weights, text_keys
 from .vectors import label_keys as label_keys
@@ -48,8 +37,7 @@ class Dataset:
     Args:
         X: rows × features: numbers or booleans in two dimensions, or a pandas, polars or pyarrow frame.
             Text columns become codes of their texts, free text among them; columns of equally long lists of
-            numbers (embeddings) become
-            one numeric column per entry, `name[0]`, `name[1]`, ….
+            numbers (embeddings) become one numeric column per entry, `name[0]`, `name[1]`, ….
         y: one label per row: numbers, booleans (stored as 0 and 1) or text.
         groups: which rows belong together (a patient, a document, a prompt); compared as text. Rows of one
             group are never split between blocks, halves or folds.
@@ -95,8 +83,7 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
         names: Sequence[str] | None = None,
         allow_missing: bool = False,
     ) -> None:
-        frame = as_frame(X)
-        matrix, columns = from_array(X) if frame is None else from_frame(frame)
+        matrix, columns = from_any(X)
         columns = renamed(columns, names)
         refuse_infinite(matrix, columns)
         if not allow_missing:
@@ -167,8 +154,7 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
         ([3.0, 1.0, 3.0], [2.0, 3.0])
         """
         index = np.asarray(rows)
-        if index.size == 0 and index.dtype != bool:
-            index = np.zeros(0, dtype=np.intp)
+        index = index if index.size or index.dtype == bool else np.zeros(0, dtype=np.intp)
         if index.ndim != 1 or index.dtype.kind not in "biu":
             wrong = f"rows of type {index.dtype} and shape {index.shape}"
             raise DataworthError(f"take was given {wrong}: give a flat list of row numbers, or a mask")
@@ -228,27 +214,24 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
             kind = min((column.kind for column in kinds[name]), key=WIDEST_FIRST.index)
             texts = sorted({text for column in kinds[name] for text in column.categories})
             columns.append(Column(name, kind, tuple(texts)))
-        for part in parts[1:]:
-            extra = [name for name in part.names if name not in first]
-            # Unnamed columns are left to `select`, which says the two numbers of features.
-            if extra and not (_unnamed(columns) and _unnamed(part.columns)):
-                wrong = f"the datasets have different columns: {listed(extra)} of one is not in the first"
-                raise DataworthError(f"{wrong}: give all the same columns")
-        aligned = [part.select(columns) for part in parts]
+        # unnamed columns are left to `select`, which says the two numbers of features
+        named = [part for part in parts[1:] if not (_unnamed(columns) and _unnamed(part.columns))]
+        if extra := [name for part in named for name in part.names if name not in first]:
+            wrong = f"the datasets have different columns: {listed(extra)} of one is not in the first"
+            raise DataworthError(f"{wrong}: give all the same columns")
+        parts = [part.select(columns) for part in parts]
         joined = {}
         for name in TEXTS:
-            each = [getattr(part, name) for part in aligned]
+            each = [getattr(part, name) for part in parts]
             joined[name] = None if any(own is None for own in each) else np.concatenate(each)
-        weights = None
-        if any(p.weights is not None for p in aligned):
-            weights = np.concatenate([np.ones(len(p)) if p.weights is None else p.weights for p in aligned])
-        return aligned[0]._with(
-            X=np.concatenate([p.X for p in aligned]),
-            columns=tuple(columns),
-            y=_concat_labels([p.y for p in aligned]),
-            weights=weights,
-            **joined,
-        )
+        if any(p.weights is not None for p in parts):
+            each = [np.ones(len(p)) if p.weights is None else p.weights for p in parts]
+            joined["weights"] = np.concatenate(each)
+        labels = [part.y for part in parts if len(part)] or [parts[0].y]  # no rows, no say in the type
+        if len({y.dtype.kind == "U" for y in labels}) > 1:
+            labels = [y if y.dtype.kind == "U" else text_keys(y) for y in labels]
+        X = np.concatenate([part.X for part in parts])
+        return parts[0]._with(X=X, columns=tuple(columns), y=np.concatenate(labels), **joined)
 
     def select(self, columns: Sequence[Column]) -> Dataset:
         """The same rows with the given columns (those of another dataset), by name; further ones are dropped.
@@ -261,10 +244,8 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
         """
         columns = tuple(columns)
         if _unnamed(columns) and _unnamed(self.columns) and len(columns) != self.n_features:
-            raise DataworthError(
-                f"the rows have {counted(self.n_features, 'feature')}, but {len(columns)} are expected:"
-                " give both datasets the same features, or name their columns"
-            )
+            differ = f"the rows have {counted(self.n_features, 'feature')}, but {len(columns)} are expected"
+            raise DataworthError(f"{differ}: give both datasets the same features, or name their columns")
         place = {name: j for j, name in enumerate(self.names)}
         missing = [c.name for c in columns if c.name not in place]
         if missing:
@@ -291,10 +272,9 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
                 X[:, j] = np.nan
                 kept.append(wanted)
             else:
-                raise DataworthError(
-                    f"column {own.name!r} is {own.kind}, but {wanted.kind} in the other dataset: convert one"
-                    f" of them, leave both out, or read both as text with {option('categories', own.name)}"
-                )
+                differ = f"column {own.name!r} is {own.kind}, but {wanted.kind} in the other dataset"
+                text = f"read both as text with {option('categories', own.name)}"
+                raise DataworthError(f"{differ}: convert one of them, leave both out, or {text}")
         return self._with(X=X, columns=tuple(kept))
 
     def pick(self, places: Sequence[int]) -> Dataset:
@@ -307,8 +287,7 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
     def row_keys(self) -> NDArray[np.bytes_]:
         """A 128-bit hash of each row's features, as 32 hexadecimal bytes; the same in every process.
 
-        −0.0 equals 0.0, missing equals missing, and a category counts by its text, not its code. Rows that
-        were rounded are found by `dataworth.data.rows.same_rows`.
+        −0.0 equals 0.0, missing equals missing, and a category counts by its text, not its code.
 
         >>> keys = Dataset([[0.0, 1.0], [-0.0, 1.0], [1.0, 0.0]], [0, 0, 1]).row_keys()
         >>> bool(keys[0] == keys[1]), bool(keys[0] == keys[2])
@@ -319,10 +298,7 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
         return np.array(digests, dtype="S32")
 
     def _canonical_bits(self) -> Iterator[NDArray[np.uint64]]:
-        """X as little-endian words: equal words for equal content, whatever the codes and the machine.
-
-        A slab of rows at a time, so that no second copy of a large dataset is made.
-        """
+        """X as little-endian words, a slab of rows at a time: equal words for equal content."""
         words = {
             j: np.frombuffer(b"".join(digest8(c) for c in column.categories), "<u8")
             for j, column in enumerate(self.columns)
@@ -340,8 +316,6 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
 
     def content_hash(self) -> str:
         """SHA-256 of all content: names, kinds, values, labels and what else belongs to the rows.
-
-        It is stable as `row_keys`.
 
         Values count, not how they are stored: labels 1, 1.0 and True agree, and so do codes of categories.
 
@@ -374,13 +348,6 @@ def _recode(codes: Array, own: Column, wanted: Column) -> Array:
     result = codes.copy()  # missing stays NaN, unknown stays unknown
     result[known] = lookup[codes[known].astype(np.intp)]
     return result
-
-
-def _concat_labels(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    filled = [y for y in parts if len(y)] or list(parts[:1])  # no rows, no say in the type
-    if len({y.dtype.kind == "U" for y in filled}) > 1:
-        filled = [y if y.dtype.kind == "U" else text_keys(y) for y in filled]
-    return np.concatenate(filled)
 
 
 def _unnamed(columns: Sequence[Column]) -> bool:

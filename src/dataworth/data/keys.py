@@ -1,8 +1,7 @@
 """Keyed hashes: what a buyer or a seller can show without giving the content away.
 
 A plain hash of a test set is a test for guesses: who has its rows tries labels until the hash fits. A keyed
-hash, HMAC-SHA256(key, content hash), fits nothing without the key, which stays with its owner; with the key,
-anybody can verify it. So a seller commits to the data before curation, and shows them (and the key) later.
+hash, HMAC-SHA256(key, content hash), fits nothing without the key, which stays with its owner.
 """
 
 from __future__ import annotations
@@ -15,22 +14,20 @@ from ..errors import DataworthError
 from ..wording import option
 from .dataset import Dataset
 
-KEY_BYTES = 16
 MIN_KEY_LENGTH = 16
 """Characters of a key that the user chooses."""
 
 
 def new_key() -> str:
     """128 random bits, as text."""
-    return secrets.token_hex(KEY_BYTES)
+    return secrets.token_hex(16)
 
 
 def keyed_hash(content: str, key: str) -> str:
     """HMAC-SHA256 of a content hash."""
     if not isinstance(key, str) or len(key) < MIN_KEY_LENGTH:
-        raise DataworthError(
-            f"the key is too short: give {MIN_KEY_LENGTH} characters or more, or none to get one."
-        )
+        how = f"give {MIN_KEY_LENGTH} characters or more, or none to get one"
+        raise DataworthError(f"the key is too short: {how}.")
     return hmac.new(key.encode(), content.encode(), "sha256").hexdigest()
 
 

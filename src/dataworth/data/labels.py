@@ -32,8 +32,8 @@ class Classes:
         known = np.isin(keys, self.names)
         if not known.all():
             strange = " and ".join(repr(str(k)) for k in np.unique(keys[~known])[:3])
-            known_ones = f"does not occur in the test set, whose classes are {_listed(self.names)}"
-            raise DataworthError(f"{what}: label {strange} {known_ones}: rename or drop those rows.")
+            lacks = f"does not occur in the test set, whose classes are {_listed(self.names)}"
+            raise DataworthError(f"{what}: label {strange} {lacks}: rename or drop those rows.")
         order = np.argsort(self.names)
         return order[np.searchsorted(self.names, keys, sorter=order)].astype(float)
 
@@ -87,9 +87,8 @@ def learn_targets(test: Dataset) -> Classes | Numeric:
 def common_classes(labels: Sequence[NDArray[Any]]) -> Classes:
     """The classes that occur in any of the label arrays, sorted; two at least."""
     names = _names(labels, "the labels have")
-    if len(names) == 1:
-        # one class alone: "1" stays class 1, so that a one-class part of 0/1 data keeps its meaning
-        return Classes(("0", "1")) if names[0] in ("0", "1") else Classes((names[0], f"not {names[0]}"))
+    if len(names) == 1:  # "1" alone stays class 1, so that a one-class part of 0/1 data keeps its meaning
+        names = ("0", "1") if names[0] in ("0", "1") else (names[0], f"not {names[0]}")
     return Classes(names)
 
 
@@ -100,28 +99,22 @@ def targets_for(model: object, labels: Sequence[NDArray[Any]]) -> Classes | Nume
     """
     takes, name = getattr(model, "takes", "classes"), type(model).__name__
     if takes == "numbers":
-        words = [y for y in labels if y.dtype.kind not in "iuf" and len(y)]
-        if words:
-            raise DataworthError(
-                f"labels are text, such as {str(words[0][0])!r}; {name} takes numeric labels: "
-                "give numbers, or use dw.Logistic or dw.Softmax."
-            )
+        for words in (y for y in labels if y.dtype.kind not in "iuf" and len(y)):
+            told = f"labels are text, such as {str(words[0])!r}; {name} takes numeric labels"
+            raise DataworthError(f"{told}: give numbers, or use dw.Logistic or dw.Softmax.")
         return Numeric()
     together = np.concatenate(labels)
     if is_numeric(together):
-        raise DataworthError(
-            f"the labels are numeric ({len(np.unique(together))} distinct numbers); {name} takes {takes}: "
-            "use dw.Linear, or make classes of them."
-        )
+        told = f"the labels are numeric ({len(np.unique(together))} distinct numbers); {name} takes {takes}"
+        raise DataworthError(f"{told}: use dw.Linear, or make classes of them.")
     classes, most = common_classes(labels), getattr(model, "classes", None)
     count = len(classes.names)
     have = f"the labels have {count} classes ({_listed(classes.names, plain=True)})"
     if takes == "two classes" and count > 2:
         raise DataworthError(f"{have}; {name} takes two: use dw.Softmax, or join them into two.")
     if isinstance(most, int) and count > most:
-        raise DataworthError(
-            f"{have}, but the model has classes={most}: give {count}, or None for as many as there are."
-        )
+        fit = f"give {count}, or None for as many as there are"
+        raise DataworthError(f"{have}, but the model has classes={most}: {fit}.")
     return classes
 
 
@@ -129,10 +122,10 @@ def _names(labels: Sequence[NDArray[Any]], who: str) -> tuple[str, ...]:
     """Distinct labels as text, sorted; too many are a sentence."""
     names = tuple(str(k) for k in np.unique(np.concatenate([label_keys(y) for y in labels])))
     if len(names) > MOST_CLASSES:
-        raise DataworthError(
-            f"{who} {len(names)} classes ({_listed(names, plain=True)}); at most {MOST_CLASSES} can be "
-            "valued: join or drop some, or if they are numeric labels, give numbers."
+        told = (
+            f"{who} {len(names)} classes ({_listed(names, plain=True)}); at most {MOST_CLASSES} can be valued"
         )
+        raise DataworthError(f"{told}: join or drop some, or if they are numeric labels, give numbers.")
     return names
 
 

@@ -1,13 +1,12 @@
 """Rows of the data that also stand in the test set: they would be scored on what they taught.
 
-They are taken out of the data, never out of the test set: a seller could otherwise choose the test, by
-sending copies of the rows that he does badly on.
-
-Whether equal features mean the same row is decided in `chance`.
+They are taken out of the data, never out of the test set, which a seller could otherwise choose by sending
+copies of the rows that he does badly on. Whether equal features mean the same row is decided in `chance`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,9 +17,8 @@ from numpy.typing import NDArray
 
 from ..arrays import Flags, Rows
 from ..errors import DataworthError
-from ..wording import counted
+from ..wording import counted, option
 from .chance import RULES, Sketch, Tally, agreement, repeating
-from .chance import identify_rows as identify_rows
 from .convert import CODED
 from .dataset import Dataset
 from .rows import floors, same_rows
@@ -37,6 +35,17 @@ REPEATING = (
     "test rows repeat, or agree with others by chance, so features cannot show leaked rows: give ids"
     " (id=, --id)"
 )
+
+
+LIKE_AN_ID = re.compile(
+    r"(^|[_\s.-])(id|ids|uuid|patient|subject|participant|person|user|customer|document|doc|prompt|session|"
+    r"household|video|film)([_\s.-]?(id|no|nr|number))?$",
+    re.IGNORECASE,
+)
+ROWS_EACH = 2.0
+"""Rows per name from which names look like those of clusters: a few repeated ids are copies of a row."""
+FEWEST = 10
+"""Names from which a column is taken to name things: fewer are categories."""
 
 
 @dataclass(frozen=True)
@@ -72,11 +81,10 @@ def drop_leaks(test: Dataset, data: Mapping[str, Dataset], *, states: bool = Fal
     return Leaks(kept, count, "; ".join(filter(None, (note, shared_groups(test, kept)))) or None)
 
 
-def look_at_states(test: Dataset, data: Mapping[str, Dataset]) -> dict[str, Look]:
+def look_at_states(test: Dataset, data: Mapping[str, Dataset]) -> dict[str, Equals]:
     """Of data before and after curation: rows that stood there before are what they were.
 
-    How often rows are equal by chance is known from the data before, and rows that are new: data without
-    repeats show none, so that their rows would look like copies of the test set's.
+    How often rows are equal by chance is known from the data before: data without repeats do not show it.
     """
     (first, before), (second, after) = data.items()
     if test.ids is not None and before.ids is not None and after.ids is not None:
@@ -87,16 +95,15 @@ def look_at_states(test: Dataset, data: Mapping[str, Dataset]) -> dict[str, Look
     gone, added = look.data[: len(before)], np.zeros(len(after), dtype=bool)
     added[new] = look.data[len(before) :]
     added |= np.isin(own, codes[gone])
-    return {first: Look(look.test, gone, look.told), second: Look(look.test, added, look.told)}
+    return {first: look._replace(data=gone), second: look._replace(data=added)}
 
 
 def refuse_many(count: int, test_rows: int, name: str) -> None:
     """A sentence where more test rows stand in a dataset than leave something to test."""
     if count > MOST_LEAKED * test_rows:
-        raise DataworthError(
-            f"{count} of {test_rows} test rows ({count / test_rows:.0%}) also stand in {name}; "
-            "what was learned from cannot test: remove those rows from the data or from the test set."
-        )
+        told = f"{count} of {test_rows} test rows ({count / test_rows:.0%}) also stand in {name}"
+        how = "what was learned from cannot test: remove those rows from the data or from the test set"
+        raise DataworthError(f"{told}; {how}.")
 
 
 def refuse_all_gone(left: int, rows: int, name: str) -> None:
@@ -127,41 +134,32 @@ def taken_out(count: int, data: Mapping[str, Dataset], gone: Mapping[str, Flags]
     return f"{counted(count, 'test row')} also in the data: {', '.join(told)}"
 
 
-class Look(NamedTuple):
-    """Which test rows have their row in the data, and which rows of the data have it in the test set.
+class Equals(NamedTuple):
+    """Test rows that have an equal in some data, and rows of the data that have one: flags, later packed.
 
     `told` is False where neither features nor ids tell rows apart.
     """
 
     test: Flags
-    data: Flags
-    told: bool
+    data: Any
+    told: bool = True
 
 
-def look_for_leaks(test: Dataset, data: Dataset) -> Look:
+def look_for_leaks(test: Dataset, data: Dataset) -> Equals:
     """Which rows stand both in the test set and in the data: one batch of a `LeakScanner`."""
     own, other = same_rows(test, data.select(test.columns), digits=DIGITS)
-    overlap = overlap_of(test, data, own, other, np.arange(len(data)))
     with_ids = test.ids is not None and data.ids is not None
     rule = Tally.of(own, other).rule(agreement(test), with_ids)
     if rule is None:
-        return Look(np.zeros(len(test), dtype=bool), np.zeros(len(data), dtype=bool), False)
-    found: Equals = getattr(overlap, rule)
-    return Look(found.test, found.data, True)
-
-
-class Equals(NamedTuple):
-    """Test rows that have an equal in some data, and rows of the data that have one: flags, later packed."""
-
-    test: Flags
-    data: Any
+        return Equals(np.zeros(len(test), dtype=bool), np.zeros(len(data), dtype=bool), False)
+    found: Equals = getattr(overlap_of(test, data, own, other, np.arange(len(data))), rule)
+    return found
 
 
 class Overlap(NamedTuple):
     """What a batch of data has in common with the test set: by features, by features and id, and by id.
 
-    groups: rows of the test set whose group stands in the batch, if no row is taken out (None), and by each
-    rule.
+    groups: test rows whose group stands in the batch, if no row is taken out (None), and by each rule.
     """
 
     features: Equals
@@ -172,13 +170,12 @@ class Overlap(NamedTuple):
     @classmethod
     def joined(cls, overlaps: Sequence[Overlap]) -> Overlap:
         """Of a partition that was compared batch by batch; flags of its rows are packed, eight a byte."""
-        rules = [[getattr(one, rule) for one in overlaps] for rule in RULES]
-        features, both, ids = (
-            Equals(_any([e.test for e in own]), np.packbits(np.concatenate([e.data for e in own])))
-            for own in rules
-        )
+        found = {}
+        for rule in RULES:
+            tests, flags, _ = zip(*(getattr(one, rule) for one in overlaps), strict=True)
+            found[rule] = Equals(_any(tests), np.packbits(np.concatenate(flags)))
         groups = {rule: _any([one.groups[rule] for one in overlaps]) for rule in (None, *RULES)}
-        return cls(features, both, ids, groups)
+        return cls(**found, groups=groups)
 
 
 def overlap_of(test: Dataset, data: Dataset, own: Rows, other: Rows, rows: Rows) -> Overlap:
@@ -209,10 +206,7 @@ def _any(flags: Sequence[Flags]) -> Flags:
 
 
 class Verdict(NamedTuple):
-    """How many test rows stand in the data; packed flags of rows to take out of each partition; a note.
-
-    rule: by which of `RULES` rows are copies; None if that cannot be told.
-    """
+    """How many test rows stand in the data, packed flags of rows to take out, a note, and the rule."""
 
     found: int
     gone: list[Packed | None]
@@ -223,9 +217,8 @@ class Verdict(NamedTuple):
 class LeakScanner:
     """Compares batches of data with a test set; both on the yardstick, as numbers and categories.
 
-    Whether equal features mean the same row depends on all rows: how many there are, how many repeat, how
-    many test rows have an equal. So each batch says which of its rows would be copies under each rule, and
-    `decide` chooses the rule once all are known.
+    Whether equal features mean the same row depends on all rows. So each batch says which of its rows would
+    be copies under each rule, and `decide` chooses the rule once all are known.
     """
 
     def __init__(self, test: Dataset, sample: Dataset) -> None:
@@ -299,3 +292,24 @@ def shared_groups(test: Dataset, data: Mapping[str, Dataset]) -> str | None:
         f"{counted(count, 'group')} of the test set ({rows}) also {verb} in the data: {their} rows are not"
         " independent of what taught"
     )
+
+
+def clustered_note(data: Dataset) -> str | None:
+    """A note where ids, or a column named like one, have several rows each, and no groups are given.
+
+    Rows of one patient are not independent: without groups they stand in different blocks, and intervals come
+    out too narrow.
+    """
+    if data.groups is not None:
+        return None
+    named: list[tuple[str, np.ndarray]] = [] if data.ids is None else [("ids", data.ids)]
+    columns = [(j, c.name) for j, c in enumerate(data.columns) if LIKE_AN_ID.search(c.name)]
+    named += [(f"values of {name!r}", data.X[:, j]) for j, name in columns]
+    for what, values in named:
+        distinct = len(np.unique(values))
+        if distinct >= FEWEST and len(data) >= ROWS_EACH * distinct:
+            return (
+                f"{distinct} {what} name {counted(len(data), 'row')}: if rows of one belong together, say so"
+                f" with {option('group')}"
+            )
+    return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from ..errors import DataworthError
@@ -17,16 +18,12 @@ class TooLarge(DataworthError):
 def free_memory() -> float:
     """Bytes that can be had without swapping, by the system and by the limit of a container; ∞ if unknown."""
     found = [float("inf")]
-    try:
+    with suppress(OSError, ValueError, IndexError):
         lines = Path("/proc/meminfo").read_text().splitlines()
         found += [1024.0 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")]
-    except (OSError, ValueError, IndexError):
-        pass
-    try:
+    with suppress(OSError, ValueError):  # "max" is no number
         limit, used = (Path(f"/sys/fs/cgroup/memory.{name}").read_text() for name in ("max", "current"))
-        found += [float(limit) - float(used)] if limit.strip() != "max" else []
-    except (OSError, ValueError):
-        pass
+        found.append(float(limit) - float(used))
     return min(found)
 
 

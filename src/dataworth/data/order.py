@@ -51,7 +51,8 @@ def _hashes(columns: list[Numbers], labels: Numbers | None = None) -> Numbers:
     label = np.zeros(len(columns[0]) if columns else 0, dtype=np.uint64) if labels is None else labels
     total, seen = np.zeros(len(label), dtype=np.uint64), set()
     for ranks in columns:
-        ways = [ranks, np.where(ranks == MISSING, ranks, _last(ranks) - ranks)]
+        last = np.where(ranks == MISSING, np.uint64(0), ranks).max(axis=0, initial=0)
+        ways = [ranks, np.where(ranks == MISSING, ranks, last - ranks)]
         signs = [_mix(way * STEP + label[:, None]).sum(axis=0, dtype=np.uint64) for way in ways]
         key = _mix(np.minimum(*signs))
         one, other = (_mix(way + key) for way in ways)
@@ -64,11 +65,6 @@ def _hashes(columns: list[Numbers], labels: Numbers | None = None) -> Numbers:
                 seen.add(told)
                 total += mixed[:, j]
     return total
-
-
-def _last(ranks: Numbers) -> Numbers:
-    """The largest rank of each column, without what is missing."""
-    return np.where(ranks == MISSING, np.uint64(0), ranks).max(axis=0, initial=0)
 
 
 def _ranked(data: Dataset) -> list[Numbers]:

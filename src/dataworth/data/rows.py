@@ -1,7 +1,7 @@
 """Which rows are the same: one matcher, for changes, leaks and duplicates.
 
-A copy of a row may come in single precision, or from a text file with six digits. No key made by rounding
-finds it surely: of 1,280 numbers some always lie at the edge of a bin. So rows are compared in two steps.
+A copy of a row may come with six digits. No key made by rounding finds it surely: of 1,280 numbers some
+always lie at the edge of a bin. So rows are compared in two steps.
 
 **Candidates.** With c a fifth of a column's typical size, g(x) = asinh(x/c) has |g(a) − g(b)| ≤ ε for any two
 numbers with |a − b| ≤ ε·max(|a|, |b|, c). A projection Σ wⱼ g(xⱼ) on random weights w then moves by at most
@@ -37,14 +37,9 @@ SAMPLE = 1000
 
 
 def same_rows(*parts: Dataset, digits: int = 6) -> list[Rows]:
-    """A number for each row of each dataset: equal numbers for equal features.
+    """A number for each row of each dataset (of the same columns): equal numbers for equal features.
 
-    Args:
-        parts: datasets with the same columns in the same order.
-        digits: numbers agree if they differ by no more than one in this significant digit.
-
-    Returns:
-        One array of whole numbers for each dataset.
+    Numbers agree if they differ by no more than one in this significant digit.
     """
     return equal_and_same(*parts, digits=digits)[1]
 

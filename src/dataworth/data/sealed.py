@@ -3,9 +3,8 @@
     8 bytes: length of the header, little-endian │ the header, JSON │ the numbers, float64
 
 `mean` is d numbers, `precision` d × d, and the facts are JSON within the header's metadata, a checksum of
-every byte of the file among them. A sealed file comes from somebody else: sizes are compared with the file's
-before anything is allocated, and no sentence of a refusal repeats a piece of the file. The checksum finds
-damage, not forgery, for anybody can compute it.
+every byte of the file among them: it finds damage, not forgery. A sealed file comes from somebody else: no
+sentence of a refusal repeats a piece of it.
 """
 
 from __future__ import annotations
@@ -110,10 +109,9 @@ def _read(path: Path) -> Contents:
 
 def _bytes_of(path: Path) -> bytes:
     """The file, if it is one and of a size that a sealed file can have."""
-    _must(not path.is_dir(), "a directory, not a sealed file")
     if not path.exists():
         raise DataworthError(f"there is no file {str(path)!r}: check its name.")
-    _must(path.is_file(), "not a regular file")
+    _must(path.is_file(), "a directory, not a sealed file" if path.is_dir() else "not a regular file")
     most = 8 + MOST_HEADER + 8 * (MOST_COEFFICIENTS + MOST_COEFFICIENTS**2)
     try:
         return read_whole(path, most)
@@ -136,16 +134,12 @@ def _checked(facts: dict[str, Any]) -> dict[str, Any]:
     def whole(value: Any, least: int) -> bool:
         return type(value) is int and least <= value <= MOST_ROWS
 
-    def matches(name: str, pattern: re.Pattern[str]) -> bool:
-        return isinstance(facts.get(name), str) and pattern.fullmatch(facts[name]) is not None
-
     counts: Any = facts.get("counts")
     rows, weight = facts.get("rows"), facts.get("weight", -1)
     told = isinstance(counts, dict) and all(whole(n, 0) for n in counts.values())
+    patterns = {"version": VERSION, "yardstick": HASH, "commitment": HASH}
     checks = {
-        "version": matches("version", VERSION),
-        "yardstick": matches("yardstick", HASH),
-        "commitment": matches("commitment", HASH),
+        **{n: type(v := facts.get(n)) is str and p.fullmatch(v) is not None for n, p in patterns.items()},
         "rows": whole(rows, 1),
         "weight": type(weight) in (int, float) and 0 <= weight <= MOST_ROWS,
         "counts": "counts" in facts and (counts is None or (told and sum(counts.values()) == rows)),

@@ -1,7 +1,5 @@
 """One value per row as users give it, turned into an array: labels, groups, ids, weights, attributes.
 
-Labels also as text, and what they are in a few words.
-
 narwhals and pyarrow are imported when a series is given, not before.
 """
 
@@ -155,9 +153,8 @@ def as_labels(y: Any, n: int) -> NDArray[Any]:
             many = counted(int(np.isinf(values).sum()), "infinite label")
             raise DataworthError(f"y has {many}: give finite labels, or leave the rows out")
         return np.array(values, dtype=np.float64)
-    if values.dtype.kind in "bi" or (values.dtype.kind == "u" and (values <= np.iinfo(np.int64).max).all()):
-        return np.array(values, dtype=np.int64)
-    return np.array(values)
+    whole = values.dtype.kind in "bi" or (values.dtype.kind == "u" and (values < 2**63).all())
+    return np.array(values, dtype=np.int64 if whole else None)
 
 
 def as_texts(values: Any, what: str, n: int) -> NDArray[np.str_] | None:
@@ -212,9 +209,7 @@ class LabelSummary:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        if self.classes is not None:
-            return {"classes": dict(self.classes)}
-        return {"low": self.low, "high": self.high}
+        return {"classes": self.classes} if self.classes is not None else {"low": self.low, "high": self.high}
 
 
 def summarise_labels(y: NDArray[Any]) -> LabelSummary:

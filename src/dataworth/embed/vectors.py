@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dataworth.arrays import Array
-from dataworth.data.io.images import read_images
 from dataworth.data.io.roles import Asked
 from dataworth.data.io.tables import with_roles
 from dataworth.embed.cache import vectors_of
 from dataworth.embed.images import Images
+from dataworth.embed.labelled import read_images
 from dataworth.embed.networks import NAME, Network, Vectors, efficientnet, in_passes, transformer
 from dataworth.errors import DataworthError
 from dataworth.parallel import Engine
@@ -172,7 +172,7 @@ def embed_table(
     """Embed the images of a folder or a table.
 
     Args:
-        source: as in `dataworth.data.io.read_images`; so are image, label, group, attribute, id and
+        source: as in `dataworth.embed.labelled.read_images`; so are image, label, group, attribute, id and
             weights.
         model: as in `embed`; so are the further options size, batch, cache, engine and progress.
     """

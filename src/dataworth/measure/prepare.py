@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, Rows
-from ..data.clusters import clustered_note
 from ..data.dataset import Dataset, label_keys
 from ..data.labels import Classes, Numeric
-from ..data.leaks import drop_leaks
+from ..data.leaks import clustered_note, drop_leaks
 from ..errors import DataworthError
 from ..models import Fitter, Linear, Model
 from ..models.base import bind

@@ -16,8 +16,8 @@ from typing import Any, ClassVar, Unpack
 import numpy as np
 
 from ..arrays import Array, Rows
+from ..data.chance import Tally
 from ..data.dataset import Dataset
-from ..data.leaks import identify_rows
 from ..data.rows import same_rows
 from ..errors import DataworthError
 from ..measure import LEVEL, Estimate, Options, Sample, Valuing, over_blocks, select
@@ -147,7 +147,7 @@ def copies_of(blocks: Blocks) -> Rows:
     prepared, columns = blocks.prepared, blocks.prepared.yardstick.recipe.columns
     *codes, own = same_rows(*(d.select(columns) for d in (*prepared.data.values(), prepared.test)))
     every = np.concatenate(codes)
-    if not identify_rows(own, np.unique(every)):
+    if not Tally.of(own, np.unique(every)).identify(0.0):
         every = np.arange(len(every))
     labels = np.unique(blocks.pool.y[: len(every)], return_inverse=True)[1]
     return np.asarray(every * (int(labels.max(initial=0)) + 1) + labels)

@@ -9,17 +9,14 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from dataworth.arrays import Flags
 from dataworth.data.dataset import Dataset, LabelSummary, summarise_labels
-from dataworth.data.io.align import Options, Read, release, sentences
+from dataworth.data.io.align import Options, release, sentences
 from dataworth.data.io.align import read_together as read_together
 from dataworth.data.io.files import LARGE, columns_if_large
-from dataworth.data.io.images import read_images as read_images
 from dataworth.data.io.notes import ReadingWarning as ReadingWarning
 from dataworth.data.io.notes import refuse_all, warn
 from dataworth.data.io.roles import Role as Role
 from dataworth.data.io.roles import assign_roles as assign_roles
-from dataworth.data.io.roles import is_constant
 from dataworth.data.io.schema import missing_rows
 from dataworth.data.vectors import as_labels
 from dataworth.errors import DataworthError
@@ -61,8 +58,8 @@ def read(
     Args:
         source: csv, tsv, txt, xlsx (extra `excel`), json, jsonl, parquet, feather, arrow or npz, by its
             suffix; a directory or a pattern (`part-*.csv`) of these; a pandas, polars or pyarrow frame; a
-            Hugging Face `Dataset`, the directory it was saved to, or `hf:NAME:SPLIT`. An npz holds `X` and
-            `y` (and, if it likes, `groups`, `ids`, `weights`, `attributes`, `names`), which have these roles.
+            Hugging Face `Dataset`, or the directory it was saved to. An npz holds `X` and `y` (and, if it
+            likes, `groups`, `ids`, `weights`, `attributes`, `names`), which have these roles.
         label: the label column; guessed only if exactly one is named label, target, y, class or outcome.
         features: names or patterns (`emb_*`) of the feature columns; by default all that have no other role.
             A column that only numbers the rows (`rownames`, `Unnamed: 0`, or 1, 2, … n), or is named or looks
@@ -114,7 +111,7 @@ def read(
 class Description:
     """A file's rows, the role of each column, its labels, where values are missing, and what to know.
 
-    notes: what was decided, with the option that changes it; problems: what reading would refuse.
+    problems: what reading would refuse.
     """
 
     path: str
@@ -147,38 +144,27 @@ def describe(source: Any, impute: bool = False, **asked: Unpack[Options]) -> Des
     if found.part is None:
         refuse_all(sentences([found]))
     table = found.part.table
-    used = [role for role in found.roles if role.role not in ("ignored", "unusable")]
-    incomplete = {role.column: _missing(table, role) for role in used}
+    used = [role for role in found.roles if role.used]
+    incomplete = {role.column: missing_rows(table[role.column]) for role in used}
+    for name in (role.column for role in used if role.role == "feature" and role.kind == "embedding"):
+        block = Dataset(table.select([name]), np.zeros(table.num_rows), allow_missing=True)
+        incomplete[name] = np.asarray(np.isnan(block.X).any(axis=1))  # as a whole, or within
     missing = {name: int(rows.sum()) for name, rows in incomplete.items() if rows.any()}
     notes = [str(note) for note in found.notes if not note.decision.endswith(" guessed")]
     features = [role for role in used if role.role == "feature"]
     if impute and (holes := int(np.any([incomplete[role.column] for role in features], axis=0).sum())):
         notes.append(f"{counted(holes, 'row')} with missing feature values: they will be filled in")
-    labels = _labels(found)
+    labels = None
+    for column in (table[role.column] for role in found.roles if role.role == "label"):
+        present = column.filter(~missing_rows(column))
+        with suppress(DataworthError):  # nested, say, which is among the problems
+            y = as_labels(present, len(present)) if found.data is None else found.data.y
+            labels = summarise_labels(y)
     several = table.num_rows > 1
     if several and labels is not None and labels.classes is not None and len(labels.classes) == 1:
         notes.append("all labels are the same")
-    plain = {role.column: table[role.column] for role in features if role.kind not in ("embedding", "pair")}
-    empty = [name for name, column in plain.items() if several and column.null_count == table.num_rows]
-    if constant := [name for name, column in plain.items() if name in empty or is_constant(column)]:
+    plain = [role.column for role in features if several and role.kind not in ("embedding", "pair")]
+    if constant := [name for name in plain if len(table[name].unique()) == 1]:
         notes.append(f"constant: {listed(constant)}")
     name, rows = found.name or "frame", found.part.total or table.num_rows
     return Description(name, rows, tuple(found.roles), labels, missing, tuple(notes), tuple(found.problems))
-
-
-def _labels(found: Read) -> LabelSummary | None:
-    """What the labels are, of the rows that have one."""
-    for role in (role for role in found.roles if role.role == "label"):
-        column = found.part.table[role.column]
-        present = column.filter(~missing_rows(column))
-        with suppress(DataworthError):  # nested, say, which is among the problems
-            return summarise_labels(as_labels(present, len(present)) if found.data is None else found.data.y)
-    return None
-
-
-def _missing(table: Any, role: Role) -> Flags:
-    """Where a column is missing; an embedding as a whole, or somewhere within."""
-    if role.role == "feature" and role.kind == "embedding":
-        block = Dataset(table.select([role.column]), np.zeros(table.num_rows), allow_missing=True)
-        return np.asarray(np.isnan(block.X).any(axis=1))
-    return missing_rows(table[role.column])

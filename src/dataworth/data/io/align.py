@@ -1,12 +1,8 @@
-"""Files of one command, read together: a column is one thing in all of them; all problems are said at once.
-
-The test set leads: what its columns are, the others follow. Without one the first file leads.
-"""
+"""Sources of one command, read together: a column is one thing in all, led by the test set or the first."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
@@ -16,28 +12,18 @@ import pyarrow as pa
 
 from dataworth.data.convert import Column
 from dataworth.data.io import roles as role_of
+from dataworth.data.io import schema as schemas
 from dataworth.data.io.cells import has_hours
 from dataworth.data.io.delimited import Delimited
 from dataworth.data.io.files import part_of, suffix_of
-from dataworth.data.io.images import refuse_images
-from dataworth.data.io.notes import Note
+from dataworth.data.io.notes import Note, gathering
 from dataworth.data.io.preferences import PAIR_ROLES, RESPONSES, are_preferences, pair_table
 from dataworth.data.io.roles import Asked, Role, Wishes, assign_roles, marked, wishes_of
-from dataworth.data.io.schema import (
-    ColumnType,
-    Schema,
-    TypeOverrides,
-    kinds_of,
-    missing_values,
-    note_of,
-    respelled,
-    spelled_alike,
-    with_labels,
-)
+from dataworth.data.io.schema import Schema
 from dataworth.data.io.streamed import SAMPLE, Piece, pieces_of, stream_of
 from dataworth.data.io.tables import NPZ_ROLES, roles_of
 from dataworth.data.memory import TooLarge
-from dataworth.errors import DataworthError, Problems
+from dataworth.errors import DataworthError
 from dataworth.wording import counted, option
 
 SEPARATORS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
@@ -62,10 +48,7 @@ class Options(Asked, total=False):
 
 @dataclass
 class Read:
-    """One source, as far as it could be read: `data` (a Dataset or a Stream) if nothing stands in the way.
-
-    pieces: of what is to be streamed, of which the part is then a sample.
-    """
+    """One source, as far as it could be read; `pieces` of what is streamed, whose part is then a sample."""
 
     source: Any
     part: Any = None
@@ -83,11 +66,11 @@ class Read:
     @property
     def notes(self) -> list[Note]:
         """What was decided: of the file, of what its used columns hold, and of the roles of all."""
-        used = [role for role in self.roles if role.role not in ("ignored", "unusable")]
+        used = [role for role in self.roles if role.used]
         told = [note for role in used if (to := self.schema.types.get(role.column)) for note in to.notes]
         dates = [role for role in used if role.role == "feature" and role.kind == "date or time"]
         plain = [role.column for role in dates if not self.schema.types[role.column].notes]
-        told += [note_of("date", repr(name), plain=True) for name in plain]
+        told += [schemas.note_of("date", repr(name), plain=True) for name in plain]
         return [] if self.part is None else [*self.part.notes, *told, *role_of.role_notes(self.roles)]
 
 
@@ -102,23 +85,23 @@ def read_together(
 ) -> list[Read]:
     """Read sources of one command; nothing is raised: each says what is wrong with it.
 
-    lead: the place of the test set, whose constant columns are left out of all. columns: those of a
-    yardstick, which decide before any file. streams: what does not fit in memory becomes a Stream.
+    lead: the place of the test set. columns: those of a yardstick, which decide before any file. streams:
+    what does not fit in memory becomes a Stream.
     """
     options: dict[str, Any] = dict(asked)
     how, overrides = _parsed(options, columns)
     reads = [Read(source) for source in sources]
     for i, read in enumerate(reads):
-        with _gathering(read):
+        with gathering(read.problems):
             own = replace(how, sample=None) if i == lead else how
             _begin(read, own, bool(options.get("stream")), streams and i != lead)
     first = None if lead is None else reads[lead]
     ordered = sorted((read for read in reads if read.part), key=lambda read: read is not first)
-    known: dict[str, ColumnType] = {}
+    known: dict[str, schemas.ColumnType] = {}
     free = []
     for read in ordered:
         roles = {name: options[name] for name in Asked.__annotations__ if name in options}
-        with _gathering(read):
+        with gathering(read.problems):
             _assign(read, roles, ordered[0])
         read.schema, wrong = Schema.fit(read.part, read.roles, overrides, known)
         read.problems += dict.fromkeys(wrong.values())
@@ -129,12 +112,12 @@ def read_together(
     for read in ordered:
         _finish(read, ordered[0], columns, impute)
     done = [read for read in ordered if read.data is not None]
-    spelled = {} if options.get("exact_labels") else spelled_alike([read.data.y for read in done])
+    spelled = {} if options.get("exact_labels") else schemas.spelled_alike([read.data.y for read in done])
     for read in done:
         _spell(read, spelled)
+    used = columns if first is None or first.data is None else first.data.columns
     for read in (read for read in done if read.pieces):
-        used = columns if first is None or first.data is None else first.data.columns
-        with _gathering(read):
+        with gathering(read.problems):
             read.data = stream_of(str(read.source), read.pieces, read.part, read.schema, read.data, used)
     return reads
 
@@ -153,17 +136,7 @@ def release() -> None:
     pa.default_memory_pool().release_unused()
 
 
-@contextmanager
-def _gathering(read: Read) -> Iterator[None]:
-    try:
-        yield
-    except Problems as error:
-        read.problems += error.sentences
-    except DataworthError as error:
-        read.problems.append(str(error))
-
-
-def _parsed(options: Mapping[str, Any], columns: Sequence[Column]) -> tuple[Delimited, TypeOverrides]:
+def _parsed(options: Mapping[str, Any], columns: Sequence[Column]) -> tuple[Delimited, schemas.TypeOverrides]:
     """How files are to be read and what columns are, from what users say."""
     sep, header, sample = (options.get(name) for name in ("sep", "header", "sample"))
     sep = SEPARATORS.get(str(sep), sep)
@@ -179,25 +152,19 @@ def _parsed(options: Mapping[str, Any], columns: Sequence[Column]) -> tuple[Deli
     markers = [given] if isinstance(given, str | int | float) else list(given or ())
     if wrong := [one for one in markers if isinstance(one, bool) or not isinstance(one, str | int | float)]:
         raise DataworthError(f"missing is {wrong[0]!r}: give the text, or a list of texts, that stands there")
-    how = Delimited(
-        sep=sep,
-        encoding=options.get("encoding"),
-        header=None if header is None else header in ("yes", True),
-        sheet=options.get("sheet"),
-        sample=sample,
-        na_values=tuple(dict.fromkeys(str(one).strip() for one in markers)),
-    )
+    header = None if header is None else header in ("yes", True)
+    na_values = tuple(dict.fromkeys(str(one).strip() for one in markers))
+    how = Delimited(sep, options.get("encoding"), header, options.get("sheet"), na_values, sample)
     categories, numbers = (wishes_of(options.get(name) or (), ()) for name in ("categories", "numbers"))
-    said = options.get("decimal"), options.get("dates"), kinds_of(columns)
-    return how, TypeOverrides(categories, numbers, *said)
+    said = options.get("decimal"), options.get("dates"), schemas.kinds_of(columns)
+    return how, schemas.TypeOverrides(categories, numbers, *said)
 
 
 def _begin(read: Read, how: Delimited, wanted: bool, streams: bool) -> None:
     """The table of a source; a sample of it, where it is to be streamed."""
-    refuse_images(read.source)
     if wanted and how.sample is not None:
-        say = f"{option('stream')} reads all rows and {option('sample')} some of them: drop one"
-        raise DataworthError(say)
+        both = f"{option('stream')} reads all rows and {option('sample')} some of them"
+        raise DataworthError(f"{both}: drop one")
     try:
         if not (streams and wanted):
             read.part = part_of(read.source, how)
@@ -232,8 +199,8 @@ def _assign(read: Read, asked: Mapping[str, Any], lead: Read) -> None:
     taken = list(named.values())
     said = {role: name for role, name in said.items() if named.get(role) is None and name not in taken}
     guess = next((role.column for role in lead.roles if role.role == "label"), None)
-    follows = read is not lead and named.get("label") is None and "label" not in said
-    if follows := follows and guess in table.column_names:
+    asked_for = named.get("label") is not None or "label" in said
+    if follows := read is not lead and not asked_for and guess in table.column_names:
         named["label"] = guess
     for role in assign_roles(table, read.problems, **(named | said)):
         if role.column in said.values():
@@ -258,8 +225,8 @@ def _leave_out(reads: Sequence[Read], asked: Sequence[set[str]], led: bool, impu
         read.roles = marked(read.roles, gone, "ignored")
         if gone and not read.problems and not any(role.role == "feature" for role in read.roles):
             read.problems.append(role_of.no_feature([role.column for role in read.roles]))
-        # The one column that is named like an id names the rows, if no two rows share a name. Each file by
-        # itself: what it is known by (`content_hash`) must not depend on files beside it.
+        # The one column that is named like an id names the rows, if no two share a name; each file by itself,
+        # for its `content_hash` must not depend on files beside it.
         alike = [i for i, role in enumerate(read.roles) if role.why == role_of.LIKE_AN_ID]
         if len(alike) == 1 and not read.pieces and not any(role.role == "id" for role in read.roles):
             role = read.roles[alike[0]]
@@ -281,16 +248,16 @@ def _finish(read: Read, lead: Read, columns: Sequence[Column], impute: bool) -> 
     if read is lead:  # the hour counts where a date of the test set has one
         hours |= {name for name in dates if f"{name}[day]" not in known and has_hours(table[name])}
     read.schema = replace(read.schema, roles=tuple(read.roles), hours=frozenset(hours), impute=impute)
-    read.problems += missing_values(table, read.roles)
-    with _gathering(read):
+    read.problems += schemas.missing_values(table, read.roles)
+    with gathering(read.problems):
         made = read.schema.features(table)
         if not read.problems:
-            read.data = with_labels(made, table, read.roles)
+            read.data = schemas.with_labels(made, table, read.roles)
 
 
 def _spell(read: Read, spelled: Mapping[str, str]) -> None:
     """Give labels that differ only in case or spaces one spelling, and say so."""
-    made = respelled(read.data, spelled)
+    made = schemas.respelled(read.data, spelled)
     each = zip(read.data.y.tolist(), made.y.tolist(), strict=True)
     if other := [(text, said) for text, said in each if text != said]:
         pairs = ", ".join(f"{text!r} as {said!r}" for text, said in sorted(set(other))[:5])

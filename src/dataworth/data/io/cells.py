@@ -2,7 +2,6 @@
 
 A column of numbers has one decimal mark, a column of dates one order of day and month: the one by which more
 of its cells can be read (`58,20`; `23/04/2021`). Where both read as many (`1,234`; `03/04/2021`) it is open.
-Digits are never rounded on the way: pyarrow parses the text with one decimal point, and rounds correctly.
 """
 
 from __future__ import annotations
@@ -107,8 +106,7 @@ FORMS: dict[str, tuple[str, ...]] = {
 FORMS["mdy"] = tuple(re.sub("%d([-/])%m", r"%m\1%d", form) for form in FORMS["dmy"])
 """Forms of dates as Python writes them; dots mean that the day comes first."""
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-DAY_LONG = 8.64e10
-"""Microseconds."""
+DAY_LONG = 8.64e10  # microseconds
 
 
 def to_instants(column: Any, order: str) -> Any:
@@ -119,15 +117,12 @@ def to_instants(column: Any, order: str) -> Any:
         if (found := DAY.match(text.strip())) is None:
             return None
         day, minutes, seconds, part, half = found.groups()
+        clock = f"{minutes or '0:00'}{seconds or ':00'}{half or ''}"
         for form in forms:
             with suppress(ValueError):
-                when = datetime.strptime(day, form)
-                if minutes:
-                    clock = f"{minutes}{seconds or ':00'}{half or ''}"
-                    hours = datetime.strptime(clock, "%I:%M:%S%p" if half else "%H:%M:%S")
-                    when += hours - datetime(1900, 1, 1) + timedelta(seconds=float(part or 0))
+                when = datetime.strptime(f"{day} {clock}", f"{form} {'%I:%M:%S%p' if half else '%H:%M:%S'}")
                 forms.insert(0, forms.pop(forms.index(form)))  # the next cell is written alike
-                return when
+                return when + timedelta(seconds=float(part or 0))
         return None
 
     coded = column.dictionary_encode()
@@ -141,10 +136,9 @@ PLAIN = r"^-?\d*\.?\d*$"
 
 
 class Reading(NamedTuple):
-    """How a text column is read best.
+    """How a text column is read best: which cells can be, and the way, "" where both are as good.
 
-    valid: which cells can be; how: the way, "" where both are as good; open: a cell that is then one thing or
-    the other; such: a cell that no program writes, or that is not digits alone; signs: what numbers carry.
+    open: a cell that is then one thing or the other; such: one that no program writes, or that is not digits.
     """
 
     valid: Flags
@@ -175,7 +169,8 @@ def best_reading(column: Any, kind: str) -> Reading:
 
 
 def read_as(column: Any, kind: str, how: str, signs: Sequence[str] = ()) -> Any:
-    """A text column as numbers or dates, in this way; null where a cell is none."""
+    """A text column as numbers or dates, in this way ("": either); null where a cell is none."""
+    how = how or WAYS[kind][0]
     return to_numbers(column, how, signs) if kind == "number" else to_instants(column, how)
 
 
@@ -185,8 +180,7 @@ def features_of(column: Any, name: str, hours: bool = True) -> dict[str, Any]:
     `[elapsed]`, days since 1970; `[day]`, the day of the year; `[weekday]`, a category; `[hour]`, with its
     fraction, if `hours`. A time of day alone has its hour, a duration its days.
     """
-    if isinstance(column, pa.ChunkedArray):
-        column = column.combine_chunks()
+    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
     def over(values: Any, unit: float) -> Any:
         return pc.divide(values.cast(pa.int64()).cast(pa.float64(), safe=False), unit)
@@ -215,8 +209,7 @@ def has_hours(column: Any) -> bool:
 class Look(NamedTuple):
     """What the cells of a column are; `mixed` says why text that looks like numbers is text.
 
-    values: the column, where all cells are written as programs do; readings: as numbers, or as dates; tokens:
-    cells that stand for a missing value, with how many rows have each.
+    values: the column, where all cells are written as programs do; tokens: how many rows have each.
     """
 
     kind: Is
@@ -286,10 +279,10 @@ def _codes(cells: Any, typed: bool) -> str:
 def _unit(cells: Any, name: str) -> str:
     """Of numbers that all carry one unit it is said how pandas takes it off."""
     texts = cells.to_pylist()
-    units = {found[1] if (found := re.match(r"[-+]?\d[\d.,]*\s*([^\W\d_]{1,6})$", t)) else "" for t in texts}
-    if len(units) != 1 or not (unit := units.pop()):
+    units = [re.match(r"[-+]?\d[\d.,]*\s*([^\W\d_]{1,6})$", text) for text in texts]
+    if len(unit := {found and found[1] for found in units}) > 1 or unit == {None}:
         return ""
-    line = f"frame[{name!r}] = frame[{name!r}].str.removesuffix({unit!r}).str.strip().astype(float)"
+    line = f"frame[{name!r}] = frame[{name!r}].str.removesuffix({unit.pop()!r}).str.strip().astype(float)"
     return f"holds numbers with a unit, such as {texts[0]!r}: in pandas, {line} makes it numbers"
 
 

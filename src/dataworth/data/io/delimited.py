@@ -1,8 +1,4 @@
-"""Delimited text: its encoding and separator are found, and pyarrow then reads all cells as text.
-
-What differs from UTF-8 and the suffix's separator is a note with the option that says otherwise. What the
-cells mean is decided later, in one place (`schema`).
-"""
+"""Delimited text: its encoding and separator are found, and pyarrow then reads all cells as text."""
 
 from __future__ import annotations
 
@@ -26,15 +22,14 @@ from dataworth.errors import DataworthError
 from dataworth.wording import option
 
 SEPARATORS = {",": "','", ";": "';'", "\t": "tabs", "|": "'|'"}
+EMPTY = "the file is empty: write rows to it"
 BEGINNING, MIN_LINES, MAX_BEGINNING = 1 << 18, 4, 1 << 26
 """Bytes that are looked at before the file is read; more, where they hold fewer lines."""
 LOOKED_AT = 500
 """Rows of the beginning that are looked at."""
 MIN_BLOCK, MAX_BLOCK = 1 << 20, 1 << 26
-"""Bytes that are parsed together. A line must fit in; and each column gets an array of its own in each block,
-so that a block of few rows with very many columns would be arrays of nothing."""
+"""Bytes that are parsed together: a line must fit in, and each column gets an array of its own in each."""
 MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
-EMPTY = "the file is empty: write rows to it"
 
 
 @dataclass(frozen=True)
@@ -53,10 +48,6 @@ class Delimited:
     columns: tuple[str, ...] = ()
     skipped: int = 0
     line: int = 0
-
-
-AS_FOUND = Delimited()
-"""Nothing asked for."""
 
 
 def sniff(path: Path, asked: Delimited, usual: str | None) -> tuple[Delimited, list[Note]]:
@@ -113,9 +104,8 @@ def text_batches(path: str | Path, how: Delimited, columns: Sequence[str] | None
 def _trimmed(column: Any) -> Any:
     """A column without the spaces around its texts, which hide numbers and missing values."""
     tidy = pc.utf8_trim_whitespace(column)
-    if tidy.equals(column):
-        return column
-    return pc.if_else(pc.is_in(tidy, value_set=pa.array(NA_VALUES)), pa.scalar(None, pa.string()), tidy)
+    missing = pc.is_in(tidy, value_set=pa.array(NA_VALUES))
+    return column if tidy.equals(column) else pc.if_else(missing, pa.scalar(None, pa.string()), tidy)
 
 
 def _encoding(path: Path, start: bytes) -> str:
@@ -126,12 +116,10 @@ def _encoding(path: Path, start: bytes) -> str:
         raise DataworthError(
             f"this is no text, or UTF-16 without a mark: say {option('encoding', 'utf-16-le')}"
         )
-    decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        with pa.input_stream(str(path)) as stream:
-            while piece := stream.read(1 << 22):
-                decoder.decode(piece)
-        decoder.decode(b"", final=True)
+        with pa.input_stream(str(path)) as stream, io.TextIOWrapper(stream, "utf-8", newline="\n") as text:
+            while text.read(1 << 22):
+                pass
     except UnicodeDecodeError:
         return "cp1252"
     return "utf-8"
@@ -177,20 +165,15 @@ def _rows(reader: Any) -> Iterator[list[str]]:
 def _separator(text: str, usual: str | None) -> str:
     """The separator that gives all rows as many columns as the header; of several the one with most."""
     lines = text[:20_000].splitlines()[:50]
-    head = lines[0] if lines else ""
-    best, most = usual or ",", 1
-    tried = [sep for sep in dict.fromkeys((best, *SEPARATORS)) if sep in head]
-    for sep in tried:
-        rows = csv.reader(lines[:-1] if len(lines) > 10 else lines, delimiter=sep)
-        widths = {len(row) for row in _rows(rows)}
-        if len(widths) == 1 and max(widths) > most:
-            best, most = sep, max(widths)
+    head, whole = "".join(lines[:1]), lines[:-1] if len(lines) > 10 else lines
+    tried = [sep for sep in dict.fromkeys((usual or ",", *SEPARATORS)) if sep in head]
     if not tried and usual is None and len(head.split()) > 1:
-        raise DataworthError(
-            "columns are separated by spaces: give the frame pandas.read_csv(file, sep=r'\\s+')"
-        )
-    # no separator fits all rows: one of the header, so that pyarrow says which row differs
-    return best if most > 1 or not tried else tried[0]
+        how = "give the frame pandas.read_csv(file, sep=r'\\s+')"
+        raise DataworthError(f"columns are separated by spaces: {how}")
+    widths = {sep: {len(row) for row in _rows(csv.reader(whole, delimiter=sep))} for sep in tried}
+    fits = {sep: max(found) for sep, found in widths.items() if len(found) == 1 and found != {1}}
+    # where none fits all rows: one of the header, so that pyarrow says which row differs
+    return max(fits, key=fits.__getitem__, default=[*tried, usual or ","][0])
 
 
 def _refuse_headless(row: Sequence[str], rest: Sequence[Sequence[str]]) -> None:

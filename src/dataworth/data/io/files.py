@@ -1,8 +1,7 @@
 """Whatever holds a table, as one: files, directories, patterns and addresses by their suffix, and frames.
 
-Several files with the same columns are one table, and a sample of rows is drawn from the batches of all of
-them: every set of n rows is as likely as any other, and memory does not grow with the files. Every refusal is
-one sentence.
+Several files with the same columns are one table. A sample is drawn from the batches of all of them: every
+set of n rows is as likely as any other, and memory does not grow with the files.
 """
 
 from __future__ import annotations
@@ -23,9 +22,9 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from dataworth.data.convert import refuse_twice
-from dataworth.data.io.delimited import AS_FOUND, Delimited, sniff, text_batches
+from dataworth.data.io.delimited import Delimited, sniff, text_batches
 from dataworth.data.io.notes import Note, naming
-from dataworth.data.io.tables import HUB, READERS, cleaned, read_excel, table_of
+from dataworth.data.io.tables import READERS, cleaned, read_excel, table_of
 from dataworth.data.memory import refuse_too_large
 from dataworth.data.sealed import is_sealed
 from dataworth.errors import DataworthError
@@ -55,9 +54,8 @@ URL = re.compile(r"[a-z][a-z0-9+]+:/{1,3}(?=[^/])")
 class Part:
     """A table on its way to a Dataset.
 
-    typed: whether its format has types, so that what is text was meant to be; how: how its text is written;
-    total: of how many rows these were drawn, if they were; cleaned: columns in which a cell was taken for
-    missing because the user said so.
+    typed: whether its format has types; total: of how many rows these were drawn, if they were; cleaned:
+    columns in which a cell was taken for missing because the user said so.
     """
 
     table: Any
@@ -77,10 +75,10 @@ class _Content(NamedTuple):
     notes: Sequence[Note] = ()
 
 
-def part_of(source: Any, how: Delimited = AS_FOUND) -> Part:
+def part_of(source: Any, how: Delimited | None = None) -> Part:
     """The table of a source, or a sample of its rows, with what was decided to read it."""
-    named = isinstance(source, str | PathLike)
-    if named and (is_url(str(source)) or not str(source).startswith(HUB)):
+    how = how or Delimited()
+    if isinstance(source, str | PathLike):
         part = _part_of_files(str(source), how)
     else:
         table, notes = table_of(source)
@@ -101,13 +99,12 @@ def _part_of_files(name: str, how: Delimited) -> Part:
     told = [[word for word in re.split(r"[^a-z]+", str(one).lower()) if word in SPLITS] for one in below]
     if len(splits := {words[0] for words in told if words}) > 1:
         raise DataworthError(f"its files are of the splits {', '.join(sorted(splits))}: name those of one")
-    suffixes = [_checked_suffix(file) for file in files]
+    suffixes = list(map(_checked_suffix, files))
     found: list[_Content] = []
-    needed = 0.0
+    needed = 0
     for file, suffix in zip(files, suffixes, strict=True):
         with naming(Path(file).name if len(files) > 1 else None), reading(suffix):
-            if how.sample is None and suffix in STREAMED:
-                needed += size_of(file, suffix)[2]
+            needed += size_of(file, suffix)[2] if how.sample is None and suffix in STREAMED else 0
             found.append(_content(file, suffix, how))
             if odd := set(found[0].names) ^ set(found[-1].names):
                 both = f"{Path(files[0]).name} and {Path(file).name}"
@@ -123,25 +120,23 @@ def _part_of_files(name: str, how: Delimited) -> Part:
 def _assembled(found: Sequence[_Content], typed: bool, how: Delimited) -> Part:
     """What several files hold as one table, or a sample of its rows."""
     notes = list(dict.fromkeys(note for one in found for note in one.notes))
-    part = Part(None, typed, notes, replace(found[0].how, sample=None))
-    names = found[0].names
+    names, total = found[0].names, None
     refuse_twice(names)
     if how.sample is not None:
-        part.table, total = sample_of_batches(chain.from_iterable(one.batches() for one in found), how.sample)
-        if total > part.table.num_rows:
-            told = f"{part.table.num_rows:,} of its {total:,} rows were drawn at random"
-            part.notes.append(Note(told, f"{option('sample')} changes how many"))
-            part.total = total
-        return part
-    each = [own for one in found if (own := [batch for batch in one.batches() if batch.num_rows])]
-    if not each:
-        raise DataworthError(NO_ROWS)
-    tables = [pa.Table.from_batches(batches).select(names) for batches in each]
-    try:
-        part.table = pa.concat_tables(tables, promote_options="permissive") if tables[1:] else tables[0]
-    except pa.ArrowInvalid as error:
-        raise DataworthError("its files have columns of different types: make them the same") from error
-    return part
+        table, total = sample_of_batches(chain.from_iterable(one.batches() for one in found), how.sample)
+        if total > table.num_rows:
+            told = f"{table.num_rows:,} of its {total:,} rows were drawn at random"
+            notes.append(Note(told, f"{option('sample')} changes how many"))
+    else:
+        each = [own for one in found if (own := [batch for batch in one.batches() if batch.num_rows])]
+        if not each:
+            raise DataworthError(NO_ROWS)
+        tables = [pa.Table.from_batches(batches).select(names) for batches in each]
+        try:
+            table = pa.concat_tables(tables, promote_options="permissive") if tables[1:] else tables[0]
+        except pa.ArrowInvalid as error:
+            raise DataworthError("its files have columns of different types: make them the same") from error
+    return Part(table, typed, notes, replace(found[0].how, sample=None), total)
 
 
 def _content(file: str, suffix: str, how: Delimited) -> _Content:
@@ -160,10 +155,7 @@ def _content(file: str, suffix: str, how: Delimited) -> _Content:
 
 
 def sample_of_batches(batches: Iterable[Any], rows: int) -> tuple[Any, int]:
-    """So many rows of a stream of record batches, in their order; and how many there were.
-
-    The rows with the n smallest of independent random keys are kept.
-    """
+    """The rows with the n smallest of independent random keys, in their order; and how many there were."""
     rng = np.random.default_rng(SEED)
     kept: list[Any] = []
     total, keys, highest = 0, np.zeros(0), np.inf
@@ -201,17 +193,13 @@ def files_of(name: str) -> list[str]:
     for suffix in (".parquet", ".arrow", *(s for s in SUFFIXES if s not in (".parquet", ".arrow", ".json"))):
         if files := [str(file) for file in paths if file.name.lower().endswith(suffix)]:
             return files
-    raise DataworthError("this is a directory without tables, but a file is expected: name a file")
+    vectors = "dataworth embed FOLDER -o vectors.parquet makes one of images"
+    raise DataworthError(f"this is a directory without tables: name a file ({vectors})")
 
 
 def is_url(name: str) -> bool:
-    """Whether a name is that of a file on some file system that fsspec knows.
-
-    >>> is_url("s3://bucket/a.parquet"), is_url("hf:imdb:train"), is_url("C:/a.csv"), is_url("a.csv")
-    (True, False, False, False)
-    """
-    # hf:NAME:SPLIT is no address, and a name may be a path
-    return name.startswith(("hf://", "hf:/datasets/")) if name.startswith(HUB) else bool(URL.match(name))
+    """Whether a name is that of a file on some file system that fsspec knows, such as s3://bucket/a.parquet."""
+    return bool(URL.match(name))
 
 
 def _system(name: str) -> tuple[Any, str]:
@@ -228,10 +216,9 @@ def _system(name: str) -> tuple[Any, str]:
 
 def opened(file: str, **options: Any) -> Any:
     """A Parquet file, here or elsewhere."""
-    if is_url(file):
-        system, path = _system(file)
-        return parquet.ParquetFile(system.open(path, "rb"), page_checksum_verification=True, **options)
-    return parquet.ParquetFile(file, page_checksum_verification=True, **options)
+    system, path = _system(file) if is_url(file) else (None, file)
+    place = system.open(path, "rb") if system else path
+    return parquet.ParquetFile(place, page_checksum_verification=True, **options)
 
 
 @contextmanager
@@ -262,16 +249,14 @@ def reading(suffix: str) -> Iterator[None]:
 
 def _checked_suffix(file: str) -> str:
     """The suffix of a file that can be read."""
-    path, suffix = Path(file), suffix_of(Path(file))
+    path, suffix, here = Path(file), suffix_of(Path(file)), not is_url(file)
     if is_sealed(path):
         raise DataworthError("these are sealed data, without rows: give rows (only score and rank take it)")
-    if is_url(file):
-        return suffix
-    if not path.exists():
+    if here and not path.exists():
         raise DataworthError("there is no such file: check the path")
-    if not path.is_file():
+    if here and not path.is_file():
         raise DataworthError("this is a pipe or a device, which may have no end: save it as a file")
-    if not suffix:
+    if here and not suffix:
         hint = "save it as .xlsx" if path.suffix.lower() == ".xls" else "convert the file, or rename it"
         raise DataworthError(f"the suffix is not one of {' '.join(SUFFIXES)}: {hint}")
     return suffix
@@ -288,8 +273,8 @@ def unpacked_size(path: Path) -> int:
     size = unpacked = path.stat().st_size
     most = max(SMALL, EXPANDED * size)
     if path.suffix.lower() == ".gz":
-        unpacked = 0
         with pa.input_stream(str(path)) as stream:
+            unpacked = len(stream.read(1 << 22))
             while unpacked <= most and (more := len(stream.read(1 << 22))):
                 unpacked += more
     elif path.suffix.lower() in (".npz", ".xlsx") and zipfile.is_zipfile(path):
@@ -315,9 +300,8 @@ def size_of(file: str, suffix: str) -> tuple[int, int, int]:
 def columns_if_large(source: Any) -> int | None:
     """How many columns a large file has (1, if that is not known); None if it is not large."""
     path = Path(source) if isinstance(source, str | PathLike) else Path()
-    suffix = suffix_of(path)
-    if path.is_file() and suffix in STREAMED:
+    size, columns = 0, 1
+    if path.is_file() and (suffix := suffix_of(path)) in STREAMED:
         with suppress(DataworthError), reading(suffix):  # reading says what is wrong
             size, columns, _ = size_of(str(path), suffix)
-            return columns if size > LARGE else None
-    return None
+    return columns if size > LARGE else None

@@ -1,8 +1,4 @@
-"""The front door for measurements: all that one is given, read together, aligned and checked.
-
-`load_inputs` is used by `dw.score("a.csv", "t.csv")` and its like (`valuation.entry`) and by every command:
-the test set leads, a column is one thing in all sources, and all that is wrong is said before any work.
-"""
+"""The front door for measurements: all sources read together, led by the test set, aligned and checked."""
 
 from __future__ import annotations
 
@@ -15,10 +11,9 @@ from typing import Any
 from dataworth.data.dataset import Dataset
 from dataworth.data.io.align import Options, Read, read_together, release, sentences
 from dataworth.data.io.files import columns_if_large, is_url
-from dataworth.data.io.notes import Note, in_few_lines, naming, refuse_all
+from dataworth.data.io.notes import Note, gathering, in_few_lines, naming, refuse_all
 from dataworth.data.io.roles import wishes_of
 from dataworth.data.io.streamed import Stream
-from dataworth.data.io.tables import HUB
 from dataworth.data.labels import learn_targets
 from dataworth.errors import DataworthError
 from dataworth.wording import listed, option
@@ -26,19 +21,15 @@ from dataworth.wording import listed, option
 READING = {*Options.__annotations__, "impute"} - {"absent_ok"}
 """Keywords of `read`, which functions that take files have too."""
 DRAWN_FROM, BLOCKS = 20_000, 100
-"""Rows of a large file that pairs are drawn from, at least, and how many disjoint draws they hold.
-
-They are a sample of the population as all rows are, so that the interval holds, whose width goes with
-√(1/(m − 1) + 1/k) for m disjoint draws: of a hundred it is that of k pairs, or of the test set, which has
-fewer."""
+"""Rows of a large file that pairs are drawn from, at least, and how many disjoint draws m they hold: enough
+that the interval, whose width goes with √(1/(m − 1) + 1/k), is that of k pairs or of the test set."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How the sources of one measurement, `what`, are read.
+    """How the sources of one measurement, `what`, are read; drawn: rows of a pair, where pairs are drawn.
 
-    drawn: rows of a pair, where pairs are drawn. streams: whether data may be read in passes. encode: applied
-    to every Dataset, as an encoder of texts is.
+    streams: whether data may be read in passes; encode: applied to every Dataset, as an encoder of texts is.
     """
 
     what: str = ""
@@ -69,9 +60,9 @@ def rows_for_pairs(sources: Iterable[Any], size: int) -> int | None:
 
 @dataclass(frozen=True)
 class Inputs:
-    """Sources that were read together; `inputs(source)` is the Dataset, or the Stream, of one.
+    """Sources that were read together, known by their absolute path, else by identity.
 
-    All are known by the absolute path of a file, and by identity otherwise.
+    `inputs(source)` is the Dataset, or the Stream, of one.
     """
 
     sources: Mapping[Any, Any]
@@ -90,11 +81,10 @@ class Inputs:
 
     def reading(self) -> list[dict[str, Any]]:
         """The notes as plain data, each with its files."""
-        files: dict[Note, list[str]] = {}
-        for key, notes in self.notes.items():
-            for note in notes:
-                files.setdefault(note, []).append(str(key))
-        return [{"what": note.what, "choice": note.choice, "files": where} for note, where in files.items()]
+        where: dict[Note, list[str]] = {}
+        for note, key in ((note, str(key)) for key, notes in self.notes.items() for note in notes):
+            where.setdefault(note, []).append(key)
+        return [{"what": note.what, "choice": note.choice, "files": own} for note, own in where.items()]
 
     def hashes(self) -> dict[str, str]:
         """Content hash of each file, by its absolute path."""
@@ -111,9 +101,6 @@ def load_inputs(
         test: the test set: one of the sources, or a Dataset.
         reading: how.
         known: a yardstick, which decides before any file.
-
-    Raises:
-        DataworthError: with every problem of every source, each named by its file.
     """
     reading = reading or Reading()
     each = {_key(source): source for source in sources}
@@ -130,8 +117,7 @@ def load_inputs(
     notes = {key: tuple(one.notes) for key, one in zip(each, found, strict=True)}
     encode = reading.encode or (lambda data: data)
     data = {key: encode(one.data) for key, one in zip(each, found, strict=True)}
-    leading = data[_key(test)] if lead is not None else test
-    remarks = tuple(_misfits(found, data, leading, known))
+    remarks = tuple(_misfits(found, data, data[_key(test)] if lead is not None else test, known))
     del found
     release()
     return Inputs(each, data, notes, remarks)
@@ -144,8 +130,8 @@ def is_table(given: Any) -> bool:
 
 
 def absolute(path: str | PathLike[str]) -> str:
-    """The path under which a file is known; a name of a hub is no path."""
-    return str(path) if str(path).startswith(HUB) or is_url(str(path)) else os.path.abspath(path)
+    """The path, or the address, under which a file is known."""
+    return str(path) if is_url(str(path)) else os.path.abspath(path)
 
 
 def _key(source: Any) -> Any:
@@ -173,21 +159,18 @@ def _misfits(found: Sequence[Read], data: Mapping[Any, Any], test: Any, known: A
         with naming(source):
             labels = learn_targets(test)
         columns, what = test.columns, "the test set"
-    wrong, names = [], {column.name for column in columns}
+    wrong: list[str] = []
+    names = {column.name for column in columns}
     for one in found:
         rows = data[_key(one.source)]
         rows = rows.sample if isinstance(rows, Stream) else rows
         if one.name is None or (known is None and rows is test):
             continue  # a frame has no name: whoever measures it says what it is
-        try:
+        with gathering(wrong), naming(one.name):
             rows.select(columns)
-        except DataworthError as error:
-            wrong.append(f"{one.name}: {str(error).replace('the other dataset', what)}")
-        try:
+        with gathering(wrong):
             labels.encode(rows.y, one.name)
-        except DataworthError as error:
-            wrong.append(str(error).replace("the test set", what))
         if extra := [name for name in rows.names if name not in names]:
             verb = "is" if len(extra) == 1 else "are"
             yield f"{one.name}: {listed(extra)} {verb} not in {what} and {verb} ignored"
-    refuse_all(wrong)
+    refuse_all(one.replace("the other dataset", what).replace("the test set", what) for one in wrong)

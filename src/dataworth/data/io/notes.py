@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from os import PathLike
 from typing import Any
 
@@ -22,10 +23,7 @@ class ReadingWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Note:
-    """One decision: what was done, the column (and an example), and the option that decides otherwise.
-
-    One that is `plain` is no surprise: Python does not warn of it.
-    """
+    """One decision, and the option that decides otherwise; Python does not warn of one that is `plain`."""
 
     decision: str
     choice: str
@@ -43,20 +41,18 @@ class Note:
 
 def in_few_lines(notes: Mapping[str, Sequence[Note]]) -> list[str]:
     """The notes of files, by their names: a line for each decision, with all its columns."""
-    columns: dict[tuple[str, str], dict[str, str]] = {}
-    files: dict[tuple[str, str], dict[str, None]] = {}
+    kinds: dict[tuple[str, str], dict[str, list[Note]]] = {}
     for name, found in notes.items():
         for note in found:
-            key = note.decision, note.choice
-            # of a column with another example in another file, the first is told
-            columns.setdefault(key, {}).setdefault(note.about.partition(" (")[0], note.about)
-            files.setdefault(key, {})[name] = None
+            kinds.setdefault((note.decision, note.choice), {}).setdefault(name, []).append(note)
     lines = []
-    for (decision, choice), about in columns.items():
+    for (decision, choice), files in kinds.items():
+        about: dict[str, str] = {}
+        for note in chain(*files.values()):  # of several examples of one column, the first is told
+            about.setdefault(note.about.partition(" (")[0], note.about)
         told = list(filter(None, about.values()))
         listing = f": {', '.join(told[:MAX_TOLD])}{and_more(len(told) - MAX_TOLD)}" if told else ""
-        own = files[decision, choice]
-        where = "" if told and len(own) == len(notes) else f" in {', '.join(own)}"
+        where = "" if told and len(files) == len(notes) else f" in {', '.join(files)}"
         lines.append(f"{decision}{listing}{where}; {choice}")
     return lines
 
@@ -65,6 +61,17 @@ def refuse_all(sentences: Iterable[str]) -> None:
     """Raise what was found, if anything: one sentence as it is, several together."""
     if found := list(dict.fromkeys(sentences)):
         raise Problems(found) if found[1:] else DataworthError(found[0])
+
+
+@contextmanager
+def gathering(problems: list[str]) -> Iterator[None]:
+    """Add the sentences of what is raised to others, so that all are told at once."""
+    try:
+        yield
+    except Problems as error:
+        problems += error.sentences
+    except DataworthError as error:
+        problems.append(str(error))
 
 
 @contextmanager
@@ -80,7 +87,6 @@ def naming(source: Any) -> Iterator[None]:
 
 def warn(notes: Iterable[Note], name: str | None) -> None:
     """Say in Python what was decided, unless it is no surprise."""
-    for note in notes:
-        if not note.plain:
-            start = "" if name is None else f"{name}: "
-            warnings.warn(f"{start}{note}", ReadingWarning, stacklevel=3)
+    for note in (note for note in notes if not note.plain):
+        told = str(note) if name is None else f"{name}: {note}"
+        warnings.warn(told, ReadingWarning, stacklevel=3)

@@ -1,9 +1,7 @@
-"""Preferences: a prompt and two responses, one of them chosen.
+"""Preferences: columns prompt, chosen and rejected, texts or conversations.
 
-They come as columns prompt, chosen and rejected, texts or conversations; without a prompt, as two
-conversations that share all but their last message. A pair becomes one row: its two responses in an order
-that their hashes give, and a label that says which is better. So a flipped pair is the same row with another
-label, and the order tells nothing.
+A pair becomes one row: its two responses in an order that their hashes give, and a label that says which is
+better. So a flipped pair is the same row with another label, and the order tells nothing.
 """
 
 from __future__ import annotations
@@ -30,8 +28,6 @@ RESPONSES, PREFERRED, PROMPT, LONGER = "responses", "preferred", "prompt", "long
 PAIR_ROLES = {"label": PREFERRED, "group": PROMPT, "attribute": LONGER, "features": RESPONSES}
 FIRST, SECOND = "first", "second"
 PAIR = ("chosen", "rejected")
-SHOWN = 40
-"""Characters of a prompt that name its group, before a hash of all."""
 
 
 @dataclass(frozen=True)
@@ -61,17 +57,16 @@ class Preferences:
         """The columns of a table of pairs; a prompt is named by its beginning and a hash of all."""
         first = self.first.tolist()
         ordered = [(a, b) if here else (b, a) for (_, a, b), here in zip(self.pairs, first, strict=True)]
-        starts = [" ".join(prompt[: 2 * SHOWN].split())[:SHOWN] for prompt in self.prompts]
         return {
             RESPONSES: [BETWEEN.join(both) for both in ordered],
             PREFERRED: [FIRST if here else SECOND for here in first],
-            PROMPT: [f"{s} {_digest(p).hex()[:8]}" for s, p in zip(starts, self.prompts, strict=True)],
+            PROMPT: [f"{' '.join(p[:80].split())[:40]} {_digest(p).hex()[:8]}" for p in self.prompts],
             LONGER: [("neither", FIRST, SECOND)[np.sign(len(a) - len(b))] for a, b in ordered],
         }
 
 
 def read_preferences(source: str | PathLike[str]) -> Preferences:
-    """The pairs of a file or directory; a sentence that begins with its name if it holds none."""
+    """The pairs of a file or directory."""
     with naming(source):
         return preferences_of(part_of(source).table)
 

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypedDict, Unpack
 import numpy as np
 
 from dataworth.data.convert import MOST_CATEGORIES, column_kind, is_text
-from dataworth.data.io.notes import Note, refuse_all
+from dataworth.data.io.notes import Note
 from dataworth.wording import and_more, listed, option
 
 RoleName = Literal["label", "group", "attribute", "id", "weight", "feature", "ignored", "unusable"]
@@ -19,7 +19,10 @@ Wishes = str | Sequence[str] | None
 
 LABEL_NAMES = ("label", "labels", "target", "y", "class", "outcome")
 ID_NAMES = ("id", "ids", "row_id", "rowid", "uuid", "guid", "index")
+ID_WORDS = ("id", "ids", "uuid", "guid")
+"""What a name ends with that is like an id: `customer_id`, `PassengerId`, but not `paid`."""
 ROW_NUMBER_NAMES = ("", "rownames", "row.names", "row_names", "rownumber", "row_number", "row number")
+NUMBERED = ("Unnamed: ", "__index_level_")
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 LIST_AS_TEXT = re.compile(r"\s*\[\s*[-+]?[0-9.]+(e[-+]?[0-9]+)?(\s*[,\s].*)?(\]|…|\.\.\.)\s*$", re.DOTALL)
 TEXTUAL = ("numeric", "boolean", "categorical", "date or time")
@@ -64,14 +67,17 @@ class Role:
     kind: str
     why: str
 
+    @property
+    def used(self) -> bool:
+        """Whether it is anything."""
+        return self.role not in ("ignored", "unusable")
 
-def assign_roles(table: Any, problems: list[str] | None = None, **wishes: Unpack[Asked]) -> list[Role]:
-    """One role per column of a pyarrow table, in the table's order.
 
-    The label is guessed only if exactly one column is named like one; groups, attributes and weights are
-    never guessed. What is wrong is raised, or gathered in `problems`, so that all of it can be said at once.
-    `features` are names, or patterns such as `emb_*`; without them every column left over is a feature,
-    except those that `exclude` names. With `absent_ok`, `exclude` may name columns that are not there.
+def assign_roles(table: Any, problems: list[str], **wishes: Unpack[Asked]) -> list[Role]:
+    """One role per column of a pyarrow table, in the table's order; what is wrong is added to `problems`.
+
+    The label is guessed only if exactly one column is named like one; groups, attributes and weights never.
+    With `absent_ok`, `exclude` may name columns that are not there.
     """
     names = list(table.column_names)
     wrong: list[str] = []
@@ -95,9 +101,15 @@ def assign_roles(table: Any, problems: list[str] | None = None, **wishes: Unpack
             what = f"no column is named like a label among {listed(names, 30)}"
             what = f"{listed(candidates)} could each be the label" if candidates else what
             wrong.append(f"{what}: name it with {option('label')}")
-    for name in chosen:
-        found.setdefault(name, ("feature", "asked for"))
-    found |= _guess_ids([name for name in names if name not in found], wishes.get("id"))
+    found = dict.fromkeys(chosen, ("feature", "asked for")) | found
+    # what numbers or names the rows is no feature, unless asked for
+    lower = {name: name.strip().lower() for name in names if name not in found}
+    numbers = [n for n in lower if lower[n] in ROW_NUMBER_NAMES or n.startswith(NUMBERED)]
+    named = [name for name in lower if lower[name] in ID_NAMES]
+    several = f"one of several named like an id: {option('id')} says which"
+    alone = wishes.get("id") is None and len(named) == 1
+    found |= dict.fromkeys(numbers, ("ignored", NUMBERS_ROWS))
+    found |= dict.fromkeys(named, ("id", GUESSED) if alone else ("ignored", several))
     rest: tuple[RoleName, str] = ("feature", "not used otherwise")
     if wishes.get("features") is not None:
         rest = ("ignored", "not among the features asked for")
@@ -105,28 +117,14 @@ def assign_roles(table: Any, problems: list[str] | None = None, **wishes: Unpack
     roles = [Role(field.name, role, column_kind(field), why) for field, role, why in each]
     if not any(role.role == "feature" for role in roles) and not wrong:
         wrong.append(no_feature(names))
-    if problems is None:
-        refuse_all(wrong)
-    else:
-        problems += wrong
+    problems += wrong
     return roles
 
 
 def no_feature(names: Sequence[str]) -> str:
     """What is said where nothing is left to learn from."""
-    columns, how = listed(names, 10), option("features")
-    return f"no column is left to be a feature among {columns}: add one, or name some with {how}"
-
-
-def _guess_ids(free: Sequence[str], asked: str | None) -> dict[str, tuple[RoleName, str]]:
-    """What columns that number or name the rows are: never features, unless asked for."""
-    numbers = ("Unnamed: ", "__index_level_")
-    rows = [n for n in free if n.strip().lower() in ROW_NUMBER_NAMES or n.startswith(numbers)]
-    candidates = [name for name in free if name.strip().lower() in ID_NAMES]
-    role: tuple[RoleName, str] = ("ignored", f"one of several named like an id: {option('id')} says which")
-    if asked is None and len(candidates) == 1:
-        role = ("id", GUESSED)
-    return dict.fromkeys(rows, ("ignored", NUMBERS_ROWS)) | dict.fromkeys(candidates, role)
+    what = f"no column is left to be a feature among {listed(names, 10)}"
+    return f"{what}: add one, or name some with {option('features')}"
 
 
 def _chosen(
@@ -137,7 +135,7 @@ def _chosen(
     problems: list[str],
     absent_ok: bool = False,
 ) -> dict[str, bool]:
-    """The columns that names and patterns stand for; True if named itself, for a pattern may match others."""
+    """The columns that names and patterns stand for; True if named itself, not by a pattern."""
     chosen: dict[str, bool] = {}
     for wanted in wishes_of(wishes or (), names):
         if wanted.endswith("*") and wanted not in names:
@@ -181,40 +179,26 @@ def uninformative(table: Any, roles: Sequence[Role], constants: bool) -> dict[st
     found: dict[str, str] = {}
     for role in (role for role in roles if role.role == "feature" and role.why != "asked for"):
         column = table[role.column]
-        if role.kind in ("numeric", "categorical", "text") and named_like_an_id(role.column):
+        present = column.drop_null() if role.kind == "categorical" else ()
+        words = WORD.findall(role.column)
+        if role.kind in ("numeric", "categorical", "text") and words[-1:] and words[-1].lower() in ID_WORDS:
             found[role.column] = LIKE_AN_ID
         elif role.kind == "numeric" and numbers_rows(column):
             found[role.column] = NUMBERS_ROWS
         elif role.kind in TEXTUAL and column.null_count == len(column):
             found[role.column] = EMPTY
-        elif role.kind == "categorical" and _names_rows(column.drop_null()):
+        elif present and len(present.unique()) > max(MOST_CATEGORIES, len(present) / 2):
             found[role.column] = NAMES_ROWS
         elif constants and role.kind in TEXTUAL and is_constant(column):
             found[role.column] = CONSTANT
     return found
 
 
-def _names_rows(present: Any) -> bool:
-    return len(present.unique()) > max(MOST_CATEGORIES, len(present) / 2)
-
-
-def named_like_an_id(name: str) -> bool:
-    """Whether the last word of a name is id, or another that names rows.
-
-    >>> [named_like_an_id(name) for name in ("customer_id", "PassengerId", "user ID", "paid", "idle")]
-    [True, True, True, False, False]
-    """
-    words = [word.lower() for word in WORD.findall(name)]
-    return bool(words) and words[-1] in ("id", "ids", "uuid", "guid")
-
-
 def numbers_rows(column: Any) -> bool:
     """Whether a column is 1, 2, … n or 0, 1, … n − 1, in any order: rows may have been shuffled."""
     n = len(column)
-    if n < MIN_NUMBERED or column.null_count:
-        return False
-    first = column[0].as_py()  # which tells nearly always, and there may be very many columns
-    if not 0 <= first <= n or first != int(first):
+    # the first tells nearly always, and there may be very many columns
+    if n < MIN_NUMBERED or column.null_count or not 0 <= (first := column[0].as_py()) <= n or first % 1:
         return False
     ordered = np.sort(column.to_numpy())
     return ordered[0] in (0, 1) and np.array_equal(ordered, np.arange(n) + ordered[0])
@@ -222,10 +206,9 @@ def numbers_rows(column: Any) -> bool:
 
 def is_constant(column: Any) -> bool:
     """Whether a pyarrow column of several rows has one value in all of them, and none missing."""
-    # Two rows tell nearly always, and there may be very many columns.
-    if len(column) < 2 or column.null_count or column[0] != column[1]:
-        return False
-    return len(column.unique()) == 1
+    # two rows tell nearly always, and there may be very many columns
+    same = len(column) > 1 and not column.null_count and column[0] == column[1]
+    return same and len(column.unique()) == 1
 
 
 def with_kinds(table: Any, roles: Sequence[Role], problems: list[str]) -> list[Role]:
@@ -276,8 +259,9 @@ def role_notes(roles: Sequence[Role]) -> list[Note]:
     """What was decided of the roles of columns."""
     notes = []
     for role in roles:
-        name, say = role.column, f"say {option('features')} to use it"
+        name = role.column
         if role.role == "ignored" and role.why == NUMBERS_ROWS:
+            say = f"say {option('features')} to use it"
             notes.append(Note(f'column "{name}" only numbers the rows', say, plain=True))
         elif role.role == "feature" and role.kind == "pair":
             say = f"say {option('label')} to choose"

@@ -3,8 +3,7 @@
 A `Schema` is fitted once. What a column is, is decided by the first file that has it, the test set before all
 others, or a yardstick before any file; how its numbers or dates are written each file shows itself, and one
 that leaves it open is read as the test set is. The test set never follows the data: what it leaves open is
-refused. `transform` then makes a Dataset of a table: of the whole file where it is read into memory, of one
-batch after another where it is streamed. Each cell is converted by itself, so that both give the same bits.
+refused. Each cell is converted by itself, so that a file gives the same bits whole and batch by batch.
 """
 
 from __future__ import annotations
@@ -23,20 +22,8 @@ from numpy.typing import NDArray
 from dataworth.arrays import Flags
 from dataworth.data.convert import Column, Kind, column_kind
 from dataworth.data.dataset import Dataset
-from dataworth.data.io.cells import (
-    AS_A_FRAME_SAYS,
-    FEW,
-    PLAIN,
-    WAYS,
-    Is,
-    Look,
-    best_reading,
-    features_of,
-    is_null_token,
-    look_at,
-    read_as,
-    texts_of,
-)
+from dataworth.data.io import cells
+from dataworth.data.io.cells import Is
 from dataworth.data.io.files import Part
 from dataworth.data.io.notes import Note
 from dataworth.data.io.roles import Role
@@ -46,8 +33,6 @@ from dataworth.errors import DataworthError
 from dataworth.wording import counted, option
 
 OPTIONS = {"number": "decimal", "date": "dates"}
-NO_VALUES = ("feature", "ignored", "unusable")
-"""Roles of columns that are no vector beside the features."""
 
 
 @dataclass(frozen=True)
@@ -74,9 +59,8 @@ def kinds_of(columns: Collection[Column]) -> dict[str, Is]:
 class ColumnType:
     """What a column is, and how one file writes it.
 
-    plain: the type that all its texts have as programs write it, if they do; how: the decimal mark, or the
-    order of day and month, "" where both are the same; signs: what numbers carry; mixed: why text that looks
-    like numbers is text; notes: what is to be said.
+    plain: the type of all its texts, if they are written as programs do; how: the decimal mark, or the order
+    of day and month, "" where both are the same; mixed: why text that looks like numbers is text.
     """
 
     kind: Is
@@ -105,17 +89,13 @@ class Schema:
     def fit(
         cls, part: Part, roles: Sequence[Role], overrides: TypeOverrides, known: Mapping[str, ColumnType]
     ) -> tuple[Schema, dict[str, str]]:
-        """The schema of a file, whose table is then typed by it; and what is wrong with which column.
-
-        Labels, weights and features are typed, others compared as text. known: the types of the files before
-        it, the test set first.
-        """
+        """The schema of a file, whose table is then typed; what is wrong; known: types of files before it."""
         used = {role.column: role.role for role in roles if role.kind != "pair"}
+        # others are compared as text
         typed = {name for name, role in used.items() if role in ("label", "weight", "feature")}
-        looks = {}
-        for name in used:
-            wanted = name in typed and (name in overrides.numbers or overrides.kinds.get(name) == "number")
-            looks[name] = look_at(part.table[name], name, part.typed and name not in part.cleaned, wanted)
+        wanted = typed & {*overrides.numbers, *(n for n, kind in overrides.kinds.items() if kind == "number")}
+        said = {*used} - part.cleaned if part.typed else set()  # what their format calls text
+        looks = {n: cells.look_at(part.table[n], n, n in said, n in wanted) for n in used}
         mark, problems = _decimal_mark(part, looks, typed - set(overrides.categories), overrides.decimal)
         types: dict[str, ColumnType] = {}
         for name, look in looks.items():
@@ -124,13 +104,11 @@ class Schema:
                 numeric = leading.kind == "number"
             elif used[name] == "label":  # few different texts are classes
                 written = look.kind == "number" and bool(look.readings)
-                numeric = written and len(part.table[name].unique()) > FEW
+                numeric = written and len(part.table[name].unique()) > cells.FEW
+            types[name] = ColumnType("empty" if look.kind == "empty" else "as it is", look.plain)
             if numeric:
                 types[name], wrong = _type_of(part, name, look, mark, overrides, leading)
-                if wrong:
-                    problems.setdefault(name, wrong)
-            else:
-                types[name] = ColumnType("as it is" if look.kind != "empty" else "empty", look.plain)
+                problems |= {name: wrong} if wrong and name not in problems else {}
         made = cls(tuple(roles), types, part.how.na_values)
         # those that were converted to be looked at
         ready = {name: looks[name].values for name, to in types.items() if to.plain and to.kind != "text"}
@@ -141,7 +119,7 @@ class Schema:
 
     def transform(self, table: Any, before: int = 0) -> Dataset:
         """A Dataset of some rows of the file; `before`: how many stand before them."""
-        used = [role for role in self.roles if role.role not in ("ignored", "unusable")]
+        used = [role for role in self.roles if role.used]
         table = cleaned(table.select([role.column for role in used]), self.na_values)[0]
         table, problems = self.typed(table, before)
         for problem in [*problems.values(), *missing_values(table, used)]:
@@ -150,10 +128,7 @@ class Schema:
         return respelled(with_labels(self.features(table), table, used, some=True), self.spelled)
 
     def typed(self, table: Any, before: int | None = 0) -> tuple[Any, dict[str, str]]:
-        """The table with each column of its type, and what is wrong with which.
-
-        before: how many rows stand before these in the file; None if these were drawn from it.
-        """
+        """The table with each column of its type, and what is wrong with which; before: None if drawn."""
         columns, problems = [], {}
         for name, given in zip(table.column_names, table.columns, strict=True):
             column, wrong = converted(given, self.types.get(name, ColumnType("as it is")))
@@ -168,7 +143,7 @@ class Schema:
         found: dict[str, Any] = {}
         for role in (role for role in self.roles if role.role == "feature"):
             if column_kind(table[role.column]) == "date or time":
-                found |= features_of(table[role.column], role.column, role.column in self.hours)
+                found |= cells.features_of(table[role.column], role.column, role.column in self.hours)
             else:
                 found[role.column] = table[role.column]
                 kinds |= {role.column: "pair"} if role.kind == "pair" else {}
@@ -179,7 +154,7 @@ class Schema:
 
 
 def _decimal_mark(
-    part: Part, looks: dict[str, Look], names: Collection[str], asked: str | None
+    part: Part, looks: dict[str, cells.Look], names: Collection[str], asked: str | None
 ) -> tuple[str, dict[str, str]]:
     """The decimal mark of a file ("" if it shows none, or both), and columns that contradict the one asked.
 
@@ -190,8 +165,8 @@ def _decimal_mark(
     floats = [name for name in numeric if looks[name].plain == pa.float64()]
     found = {name: looks[name].readings["number"] for name in numeric if looks[name].readings}
     if asked or part.how.sep == ";" or any(one.how == "," or one.open for one in found.values()):
-        texts = {name: texts_of(part.table[name]).drop_null() for name in floats}
-        found |= {name: best_reading(cells, "number") for name, cells in texts.items()}
+        texts = {name: cells.texts_of(part.table[name]).drop_null() for name in floats}
+        found |= {name: cells.best_reading(own, "number") for name, own in texts.items()}
     shown = {one.how for one in found.values() if one.how}
     mark = asked or (min(shown) if len(shown) == 1 else "")
     for name in floats if mark != "." else ():
@@ -208,7 +183,7 @@ def _decimal_mark(
 
 
 def _type_of(
-    part: Part, name: str, look: Look, mark: str, overrides: TypeOverrides, leading: ColumnType | None
+    part: Part, name: str, look: cells.Look, mark: str, overrides: TypeOverrides, leading: ColumnType | None
 ) -> tuple[ColumnType, str]:
     """What a column is, as asked, as in the test set, or as it looks; and what is wrong with that."""
     kind = look.kind if leading is None or leading.kind in ("empty", "as it is") else leading.kind
@@ -219,7 +194,7 @@ def _type_of(
         return made, ""
     if kind == "text":
         if look.mixed and name not in overrides.categories:
-            about, usual = f"{name!r} ({look.mixed})", look.mixed == AS_A_FRAME_SAYS
+            about, usual = f"{name!r} ({look.mixed})", look.mixed == cells.AS_A_FRAME_SAYS
             notes.append(Note("read as text", f"{option('numbers')} reads numbers", about, usual))
         return replace(made, mixed=look.mixed, notes=tuple(notes)), ""
     found = look.readings.get(kind)
@@ -232,13 +207,13 @@ def _type_of(
         asked = mark if kind == "number" else overrides.dates
         how = found.how or asked or (leading.how if leading else "")
         if found.open and not how:
-            say = " or ".join(option(OPTIONS[kind], way) for way in WAYS[kind])
+            say = " or ".join(option(OPTIONS[kind], way) for way in cells.WAYS[kind])
             return made, f"column {name!r} leaves open what {found.open!r} is: say {say}"
         made = ColumnType(kind, how=how, signs=found.signs)
         such = found.open or found.such or (part.table[name].drop_null()[0].as_py() if part.typed else "")
-        plainly = not found.open and not part.typed and re.match(PLAIN, such)
+        plainly = not found.open and not part.typed and re.match(cells.PLAIN, such)
         if such and not plainly and name not in {*part.cleaned, *overrides.numbers}:
-            (value,) = read_as(pa.array([such]), kind, how or WAYS[kind][0], found.signs).to_pylist()
+            value = cells.read_as(pa.array([such]), kind, how, found.signs)[0].as_py()
             form = ".12g" if kind == "number" else "%Y-%m-%d"
             shown = "nothing" if value is None else format(value, form)
             notes.append(note_of(kind, f"{name!r} ({such!r} is {shown})"))
@@ -261,14 +236,11 @@ def note_of(kind: str, about: str, plain: bool = False) -> Note:
 
 
 def spelled_alike(labels: Sequence[NDArray[Any]]) -> dict[str, str]:
-    """Of labels, whatever their case and spaces, the spelling that the first array has most often.
-
-    Labels of one letter are left alone: a and A may well be two.
-    """
+    """Of labels, whatever their case and spaces, the spelling that the first array has most often."""
     chosen: dict[str, str] = {}
     for array in (array for array in labels if array.dtype.kind == "U"):
         for text, _ in Counter(array.tolist()).most_common():
-            if len(text.strip()) > 1:
+            if len(text.strip()) > 1:  # a and A may well be two
                 chosen.setdefault(_letters(text), text.strip())
     return chosen
 
@@ -286,13 +258,14 @@ def _letters(text: str) -> str:
 
 def with_labels(features: Dataset, table: Any, roles: Sequence[Role], *, some: bool = False) -> Dataset:
     """Features with the labels of their rows, and what else belongs to each; `some`: of further rows."""
-    where: dict[str, Any] = {role.role: table[role.column] for role in roles if role.role not in NO_VALUES}
+    names = {role.role: role.column for role in roles}
+    where: dict[str, Any] = {role: table[name] for role, name in names.items()}
     n = len(features)
     texts = {"groups": "group", "ids": "id", "attributes": "attribute"}
     return features._with(
         y=as_labels(where["label"], n),
         weights=as_weights(where.get("weight"), n, some=some),
-        attribute_name=next((role.column for role in roles if role.role == "attribute"), "attribute"),
+        attribute_name=names.get("attribute", "attribute"),
         **{name: as_texts(where.get(role), name, n) for name, role in texts.items()},
     )
 
@@ -304,7 +277,8 @@ def missing_rows(column: Any) -> NDArray[np.bool_]:
 
 def missing_values(table: Any, roles: Sequence[Role]) -> list[str]:
     """Sentences about labels, groups and the like that are missing somewhere."""
-    counts = {r: int(missing_rows(table[r.column]).sum()) for r in roles if r.role not in NO_VALUES}
+    own = [role for role in roles if role.used and role.role != "feature"]
+    counts = {role: int(missing_rows(table[role.column]).sum()) for role in own}
     return [
         f"the {role.role} column {role.column!r} has {counted(count, 'missing value')} in"
         f" {counted(table.num_rows, 'row')}: fill them in, or leave the rows out"
@@ -325,15 +299,16 @@ def converted(column: Any, to: ColumnType) -> tuple[Any, Flags | None]:
         return pa.nulls(len(column), pa.timestamp("us") if to.kind == "date" else pa.float64()), None
     if to.kind in ("text", "other") or (to.kind == "as it is" and to.plain is None):
         return column, None
-    texts = texts_of(column)
+    texts = cells.texts_of(column)
     if to.plain is not None:
         try:
             return texts.cast(to.plain), None
         except pa.ArrowInvalid:  # written otherwise in these rows than in those that were looked at
             if to.kind == "as it is":
                 return column, None
-    made = read_as(texts, to.kind, to.how or WAYS[to.kind][0], to.signs)
-    wrong = np.asarray(made.is_null()) & np.asarray(texts.is_valid()) & ~np.asarray(is_null_token(texts))
+    made = cells.read_as(texts, to.kind, to.how, to.signs)
+    wrong = np.asarray(made.is_null()) & np.asarray(texts.is_valid())
+    wrong &= ~np.asarray(cells.is_null_token(texts))
     return made, wrong if wrong.any() else None
 
 

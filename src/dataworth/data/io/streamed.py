@@ -1,9 +1,8 @@
 """Data that are read in passes, some rows at a time, and are never in memory together.
 
-A file larger than memory is pieces: row groups of Parquet, files of text. Where they begin and end is decided
-by the files alone, so that sums over them do not depend on who makes them. What the columns are is decided
-once, by the test set and a sample of the rows, as for data that are read whole: a `Schema` transforms each
-table of rows. What contradicts it (a word where the sample had numbers) is a sentence.
+A file larger than memory is pieces: row groups of Parquet, files of text. The files alone decide where they
+begin and end, so that sums over them do not depend on who makes them. What the columns are is decided once,
+by the test set and a sample of the rows; what contradicts it is a sentence.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,9 +28,8 @@ from dataworth.wording import option
 
 SAMPLE = 20_000
 """Rows that tell what columns hold, that a fit begins with, and that checks look at."""
-CELLS = 1 << 20
-"""Cells that are worked on together: 8 MB of numbers."""
-MAX_ROWS = 1 << 15
+CELLS, MAX_ROWS = 1 << 20, 1 << 15
+"""Cells, and rows, that are worked on together: 8 MB of numbers."""
 BUFFER = 1 << 20
 """Bytes of a column that are fetched together, so that a row group of gigabytes is not."""
 
@@ -118,10 +115,6 @@ class Stream:
 
     def content_hash(self) -> str:
         """SHA-256 of the files, and of what is read of them."""
-        return self._hash
-
-    @cached_property
-    def _hash(self) -> str:
         said = [(role.column, role.role) for role in self.reader.schema.roles]
         digest = hashlib.sha256(repr(said).encode())
         for path in dict.fromkeys(piece.path for piece in self.pieces):
@@ -139,8 +132,7 @@ def stream_of(
 ) -> Stream:
     """What was decided of a sample, for all rows; `columns`: those that are read, of the test set."""
     known = {column.name for column in columns} | {column.name.partition("[")[0] for column in columns}
-    out = ("ignored", "unusable")
-    kept = [r for r in schema.roles if r.role not in out and (r.role != "feature" or r.column in known)]
+    kept = [r for r in schema.roles if r.used and (r.role != "feature" or r.column in known)]
     if any(role.kind == "pair" for role in kept):
         some = f"read some rows, with {option('sample', 10000)}"
         raise DataworthError(f"pairs of responses cannot be read in passes: {some}")

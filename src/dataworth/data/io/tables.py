@@ -1,13 +1,11 @@
-"""Tables of frames and Hugging Face datasets, and of formats that are read whole.
-
-A table that dataworth writes names the roles of its columns in its metadata, so that reading it back needs no
-options; Hugging Face writes names of classes there.
-"""
+"""Tables of frames and of formats that are read whole, and what they say of their columns in metadata."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +23,6 @@ from dataworth.data.vectors import to_arrow
 from dataworth.errors import DataworthError
 from dataworth.wording import counted, needs_extra, option
 
-HUB = "hf:"
-"""What the name of a dataset of the Hugging Face hub begins with: hf:NAME:SPLIT, or hf:NAME:CONFIG:SPLIT."""
 KEY = b"dataworth"
 ROLE_OPTIONS = ("label", "group", "attribute", "id", "weights", "features")
 NPZ_ROLES = {"label": "y", "group": "groups", "id": "ids", "weights": "weights", "attribute": "attributes"}
@@ -45,7 +41,7 @@ def with_roles(table: Any, roles: dict[str, str], **facts: Any) -> Any:
 
 def roles_of(table: Any) -> dict[str, str]:
     """What a table says of its columns; what it does not have, or says badly, is not said."""
-    said = _metadata(table, KEY).get("roles")
+    said: Any = _metadata(table, KEY).get("roles")
     named = said if isinstance(said, dict) else {}
     return {role: named[role] for role in ROLE_OPTIONS if named.get(role) in table.column_names}
 
@@ -69,10 +65,15 @@ def cleaned(table: Any, na_values: Sequence[str]) -> tuple[Any, list[tuple[str, 
     """The table without 16-bit numbers, with names of classes, and without `na_values`: which, how often."""
     half = pa.float16()  # for which pyarrow cannot do all that is asked of it
     columns = [c.cast(pa.float32()) if c.type == half else c for c in table.columns]
-    named, found = _classes_of(table), []
+    try:  # numbers alone would not do: another dataset may number the same classes otherwise
+        features = _metadata(table, b"huggingface")["info"]["features"]
+        named = {n: list(one["names"]) for n, one in features.items() if one.get("_type") == "ClassLabel"}
+    except (KeyError, TypeError, ValueError, AttributeError):
+        named = {}
+    found = []
     for j, name in enumerate(table.column_names):
         if (classes := named.get(name)) and pa.types.is_integer(columns[j].type):
-            names = dict(enumerate(map(str, classes)))
+            names = dict(enumerate(map(str, classes)))  # −1 is no label
             columns[j] = pa.array([names.get(code) for code in columns[j].to_pylist()], pa.string())
         for marker in na_values:
             column, count = _without(columns[j], marker)
@@ -87,46 +88,28 @@ def _without(column: Any, marker: str) -> tuple[Any, int]:
     kind = column.type
     if pa.types.is_dictionary(kind):
         column, kind = column.cast(kind.value_type), kind.value_type
+    equal: Any = pa.array([], pa.bool_())
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         equal = pc.equal(pc.utf8_trim_whitespace(column), pa.scalar(marker, kind))
     elif pa.types.is_integer(kind) or pa.types.is_floating(kind):
-        try:
+        with suppress(ValueError):
             equal = pc.equal(column.cast(pa.float64(), safe=False), float(marker))
-        except ValueError:
-            return column, 0
-    else:
-        return column, 0
     count = int(pc.sum(equal).as_py() or 0)
     return (pc.if_else(equal, pa.scalar(None, kind), column), count) if count else (column, 0)
 
 
-def _classes_of(table: Any) -> dict[str, Any]:
-    """Names that stand for whole numbers, where Hugging Face's metadata say so; −1 is no label.
-
-    Numbers alone would not do: another dataset may number the same classes otherwise.
-    """
-    try:
-        features = _metadata(table, b"huggingface")["info"]["features"]
-        return {n: list(one["names"]) for n, one in features.items() if one.get("_type") == "ClassLabel"}
-    except (KeyError, TypeError, ValueError, AttributeError):
-        return {}
-
-
 def table_of(source: Any) -> tuple[Any, list[Note]]:
-    """The table of a frame, a dataset of Hugging Face, or the name of one on the hub; and notes."""
-    if isinstance(source, str):
-        source = _from_hub(source.removeprefix(HUB))
+    """The table of a frame, or of a dataset of Hugging Face; and notes."""
     if type(source).__name__ == "Bunch":
         raise DataworthError("a Bunch is no frame: load it with as_frame=True, and give its .frame")
-    if type(source).__module__.split(".")[0] == "datasets":
-        if isinstance(source, dict):
-            if len(source) != 1:
-                splits = ", ".join(map(repr, source))
-                raise DataworthError(f"the DatasetDict holds the splits {splits}: give one, as data['train']")
-            (source,) = source.values()
-        if hasattr(source, "with_format") and hasattr(source, "__len__"):
-            # By its own reading, which follows its shuffling and filtering; the table beneath does not.
-            source = source.with_format("arrow")[:]
+    if type(source).__name__ == "DatasetDict":
+        if len(source) != 1:
+            splits = ", ".join(map(repr, source))
+            raise DataworthError(f"the DatasetDict holds the splits {splits}: give one, as data['train']")
+        (source,) = source.values()
+    if type(source).__module__.startswith("datasets.") and hasattr(source, "__len__"):
+        # By its own reading, which follows its shuffling and filtering; the table beneath does not.
+        source = source.with_format("arrow")[:]
     notes = []
     if hasattr(source, "set_axis") and hasattr(source, "columns"):  # pandas, which allows a name twice
         names = [str(name) for name in source.columns]
@@ -148,20 +131,6 @@ def table_of(source: Any) -> tuple[Any, list[Note]]:
     columns = [to_arrow(frame.get_column(name), str(name)) for name in frame.columns]
     metadata = source.schema.metadata if isinstance(source, pa.Table) else None  # may say roles
     return pa.Table.from_arrays(columns, names=list(map(str, frame.columns)), metadata=metadata), notes
-
-
-def _from_hub(name: str) -> Any:
-    try:
-        import datasets
-    except ImportError:
-        raise DataworthError(needs_extra("a name of the hub", "hf")) from None
-    where, *more = name.split(":")
-    if len(more) not in (1, 2):
-        raise DataworthError(f"{HUB}{name} names no split: give {HUB}NAME:SPLIT, or {HUB}NAME:CONFIG:SPLIT")
-    try:
-        return datasets.load_dataset(where, *more[:-1], split=more[-1])
-    except (OSError, ValueError) as error:
-        raise DataworthError(f"the hub has no such dataset ({' '.join(str(error).split())[:160]})") from error
 
 
 def _read_json_lines(path: Path) -> Any:
@@ -197,9 +166,8 @@ def _read_npz(path: Path) -> Any:
         file = np.load(handle, allow_pickle=False)
         present = list(getattr(file, "files", []))  # a lone array, saved under a wrong name, has none
         if not {"X", "y"} <= {*present}:
-            held = ", ".join(present) or "no named arrays"
-            how = "save it with numpy.savez(file, X=X, y=y)"
-            raise DataworthError(f"an npz holds X and y, but this one {held}: {how}")
+            held = f"but this one {', '.join(present) or 'no named arrays'}"
+            raise DataworthError(f"an npz holds X and y, {held}: save it with numpy.savez(file, X=X, y=y)")
         found = {name: file[name] for name in ("X", "names", *NPZ_ROLES.values()) if name in present}
     X, names = found.pop("X"), found.pop("names", None)
     # A Dataset with labels that do not matter, for its checks of X.
@@ -234,11 +202,10 @@ def read_excel(path: Path, sheet: str | None, notes: list[Note]) -> Any:
     if others := [name for name in names if sheet is None and name != used]:
         told = f"sheet {used!r} is read, and not {', '.join(map(repr, others))}"
         notes.append(Note(told, f"{option('sheet')} changes that"))
-    width = max(map(len, found))
-    header, *rows = [row + [None] * (width - len(row)) for row in found]
-    columns = [pa.array([row[j] for row in rows], pa.string()) for j in range(width)]
-    kept = [j for j in range(width) if header[j] or columns[j].null_count < len(columns[j])]
-    return pa.Table.from_arrays([columns[j] for j in kept], names=[header[j] or "" for j in kept])
+    # each with its name first; what has neither name nor cells is no column
+    columns = [column for column in zip_longest(*found) if any(column)]
+    arrays = [pa.array(cells, pa.string()) for _, *cells in columns]
+    return pa.Table.from_arrays(arrays, names=[name or "" for name, *_ in columns])
 
 
 def _cell(value: Any) -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -26,10 +25,7 @@ SUFFIXES = (".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp", ".tif", ".tiff", "
 
 @dataclass(frozen=True)
 class ImageTable:
-    """Images, read when they are asked for, and a pyarrow table of what else is known of each.
-
-    `roles` says which columns of the table are label, group, id and weights; `notes` what a user should know.
-    """
+    """Images, read when they are asked for, and a pyarrow table of what else is known of each, with roles."""
 
     images: Sequence[Any]
     table: Any
@@ -48,46 +44,22 @@ class NamedImages(list[Any]):
 def read_images(source: str | PathLike[str], image: str | None = None, **asked: Unpack[Asked]) -> ImageTable:
     """The images of a folder with a folder per label, or of a table, with what else is known of them.
 
-    Args:
-        source: the folder, or the file of the table.
-        image: the table's column of images: paths relative to its file, or encoded bytes; guessed if only one
-            can be.
-        asked: columns of the table, as in `read`. Without an id, a path serves as one.
+    image: the table's column of paths relative to its file, or of encoded bytes; guessed if only one can be.
     """
     path = Path(source)
     with naming(source):
-        if is_table(path):
+        if path.suffix.lower() == ".zip":
+            raise DataworthError("a zip is not read: unpack it, and give the folder.")
+        if not path.is_dir():
             return _of_table(path, image, **asked)
         for name in [name for name, column in {"image": image, **asked}.items() if column is not None]:
             raise DataworthError(f"--{name} names a column, but this is no table: its folders say labels.")
         return _of_folder(path)
 
 
-def is_table(source: str | PathLike[str]) -> bool:
-    """Whether images are listed in a file, not laid out in folders."""
-    path = Path(source)
-    if path.suffix.lower() == ".zip":
-        raise DataworthError("a zip is not read: unpack it, and give the folder.")
-    return not path.is_dir()
-
-
-def holds_images(source: Path) -> bool:
-    """Whether this is a folder with an image in it."""
-    return source.is_dir() and any(_is_image(PurePosixPath(name)) for name in _walk(source))
-
-
-def refuse_images(source: Any) -> None:
-    """A sentence where images are given for a table."""
-    if isinstance(source, str | PathLike) and holds_images(Path(source)):
-        raise DataworthError(
-            "these are images, but features are numbers: make a table of vectors of them first, with"
-            f" dataworth embed {shlex.quote(str(source))} -o vectors.parquet"
-        )
-
-
 def _of_folder(source: Path) -> ImageTable:
     """The images of a folder, with the labels that its folders say."""
-    found = [PurePosixPath(name) for name in _walk(source)]
+    found = list(_walk(source))
     paths = sorted(filter(_is_image, found), key=str)
     if not paths:
         raise DataworthError(f"there are no images ({' '.join(SUFFIXES)}) here: check the path.")
@@ -115,17 +87,15 @@ def _is_image(path: PurePosixPath) -> bool:
     return not hidden and path.suffix.lower() in SUFFIXES
 
 
-def _walk(folder: Path) -> Iterator[str]:
+def _walk(folder: Path) -> Iterator[PurePosixPath]:
     """The files below a folder, as paths relative to it; links to folders are followed, not in circles."""
     seen = set()
     for place, folders, files in os.walk(folder, followlinks=True):
-        known = os.stat(place)
-        if (known.st_dev, known.st_ino) in seen:
+        if (real := os.path.realpath(place)) in seen:
             folders.clear()
             continue
-        seen.add((known.st_dev, known.st_ino))
-        for name in files:
-            yield Path(place, name).relative_to(folder).as_posix()
+        seen.add(real)
+        yield from (PurePosixPath(Path(place, name).relative_to(folder)) for name in files)
 
 
 def _of_table(path: Path, image: str | None, **asked: Unpack[Asked]) -> ImageTable:
@@ -142,8 +112,9 @@ def _of_table(path: Path, image: str | None, **asked: Unpack[Asked]) -> ImageTab
         notes.append(f'image column "{image}" guessed in {path}; say {option("image")} to choose')
     # The images are the one feature; what has no role is kept, but not used.
     asked["features"] = [image]
-    assigned = assign_roles(table, **asked)
-    refuse_all(wrong_kinds(assigned))
+    wrong: list[str] = []
+    assigned = assign_roles(table, wrong, **asked)
+    refuse_all([*wrong, *wrong_kinds(assigned)])
     used = [role for role in assigned if role.role in ("label", "group", "attribute", "id", "weight")]
     roles = {"weights" if role.role == "weight" else role.role: role.column for role in used}
     for name in (image, *roles.values()):
@@ -170,9 +141,8 @@ def _items(path: Path, column: Any, name: str) -> NamedImages:
     rows = [f"{path}, row {i + 1}" for i in range(len(values))]
     if pa.types.is_struct(column.type):
         values = [value.get("bytes") or value.get("path") for value in values]
-        for value, row in zip(values, rows, strict=True):
-            if not value:
-                raise DataworthError(f"{row} has neither bytes nor a path in {name!r}: fill it in.")
+        for row in [row for value, row in zip(values, rows, strict=True) if not value]:
+            raise DataworthError(f"{row} has neither bytes nor a path in {name!r}: fill it in.")
     elif (kind := column_kind(column)) not in ("binary", "categorical"):
         raise DataworthError(
             f"column {name!r} ({kind}) holds no images, which are paths or encoded bytes: name another with"
