@@ -24,15 +24,16 @@ def test_audit_in_a_process_shows_the_rise_and_what_it_is_made_of(folder):
     assert all(len(line) <= 80 for line in out.splitlines())
 
 
-def test_explain_adds_parts(inside):
-    code, out, _ = measured("audit", *MEASURING["audit"], "--explain", "--ignore", "all")
+def test_details_show_parts_that_add_up(inside, tmp_path):
+    code, out, _ = measured("audit", *MEASURING["audit"], "-v", "--ignore", "all")
     assert code == 0
     assert "confidence gained" in out
     assert "= PMI of whole blocks" in out
-    told = json.loads(measured("score", "raw.csv", "--explain", "--json", "--ignore", "all")[1])["parts"]
+    out = measured("score", "raw.csv", "--json", "--ignore", "all", "--report", tmp_path / "r.json")[1]
+    told = json.loads((tmp_path / "r.json").read_text())["parts"]
     sums = [told[name]["value"] for name in ("confidence", "against_data", "against_test", "value")]
     assert sums[0] - sums[1] - sums[2] == pytest.approx(sums[3])
-    assert "parts" not in json.loads(measured("score", "raw.csv", "--json", "--ignore", "all")[1])
+    assert "parts" not in json.loads(out)
 
 
 def test_row_numbers_are_said_once_for_all_files(inside, tmp_path):

@@ -80,7 +80,7 @@ def load(job: Job, options: Options, showing: Showing) -> Loaded:
     engine, columns = engine_of(options), job.columns
     asked = reading_of(job.what, options, columns.roles, streams=job.command == "score")
     reading = replace(asked, encode=encoder(columns, engine, showing.quiet))
-    sealed = _sealed_files(job, options.form, "whole" if asked.drawn is None else "pairs", showing.explain)
+    sealed = _sealed_files(job, options.form, "whole" if asked.drawn is None else "pairs")
     sources = None
     if job.own.get("source") is not None:
         sources, reading = read_sources(job, reading)
@@ -90,8 +90,6 @@ def load(job: Job, options: Options, showing: Showing) -> Loaded:
     inputs = load_inputs(paths, job.files["test"], reading, options.yardstick)
     for line in [] if showing.quiet else inputs.lines():
         say(line)
-    if showing.explain and any(isinstance(one, Stream) for one in inputs.data.values()):
-        raise DataworthError("--explain measures rows again, which data read in passes are not: drop it.")
     hashes = inputs.hashes() if job.pins or options.run_dir else {}
     hashes |= {absolute(path): data.content_hash() for path, data in sealed.items()}
     if isinstance(options.yardstick, Yardstick):
@@ -136,7 +134,7 @@ def read_sources(job: Job, reading: Reading) -> tuple[Any, Reading]:
     return sources, replace(reading, options={**roles, "exclude": left_out})
 
 
-def _sealed_files(job: Job, form: str, design: str, explain: bool) -> dict[Path, Sealed]:
+def _sealed_files(job: Job, form: str, design: str) -> dict[Path, Sealed]:
     """The sealed files of a job; a sentence where rows are needed."""
     found = {}
     for role, given in job.files.items():
@@ -146,8 +144,6 @@ def _sealed_files(job: Job, form: str, design: str, explain: bool) -> dict[Path,
                 raise DataworthError(
                     f"{path} is sealed, but {who} needs rows: only score, rank and contributions take it."
                 )
-            if explain:
-                raise DataworthError(f"{path} is sealed, but --explain needs rows: drop one of them.")
             refuse_unsealable(form, design)
             found[path] = Sealed.load(path)
     return found
@@ -166,7 +162,7 @@ def measure(job: Job, options: Options, own: Mapping[str, Any], loaded: Loaded, 
         if options.run_dir is not None:
             run = stack.enter_context(_open_run(job, options, loaded))
         listening = listen(showing.quiet, FITTING if options.yardstick is None else None)
-        keep = showing.explain or bool(showing.report) or (showing.verbose and not showing.quiet)
+        keep = bool(showing.report) or (showing.verbose and not showing.quiet)
         progress = stack.enter_context(listening)
         given = replace(options, run_dir=run, progress=progress, keep=keep)
         if job.what == "audit" and job.options.get("values") is None:

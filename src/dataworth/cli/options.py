@@ -88,7 +88,9 @@ class Showing:
 
     json: bool = option(False, "The result alone, as JSON, on stdout.")
     quiet: bool = option(False, "One line only.")
-    verbose: bool = option(False, "Also each arm and the yardstick; tracebacks of bugs.")
+    verbose: bool = option(
+        False, "Also each arm, the yardstick and the parts of a score; tracebacks of bugs."
+    )
     bits: bool = option(False, "Bits instead of nats.")
     csv: Path | None = option(
         None, "Write the table to this file: every block or pair and arm, in nats, unclipped."
@@ -99,7 +101,6 @@ class Showing:
         "Write a report: .html (one page), .md (for a pull request) or .json; measures some more. Can be "
         "given more than once.",
     )
-    explain: bool = option(False, "Also why: the parts that the value, or its change, is made of.")
 
 
 @dataclass(frozen=True)
@@ -127,9 +128,6 @@ class Gradients:
     modules: str = option(
         "last-quarter",
         "Linear layers: last-quarter (of the blocks, the default), all, or patterns: '*.down_proj'.",
-    )
-    projection: str = option(
-        "tensorised", "tensorised (from hooks, the default) or dense (as printed, slow)."
     )
     loss: str = option("nll", "nll (of each response, the default), bradley-terry or dpo (of the pair).")
     per_token: bool = option(False, "Losses divided by the tokens of their response.")

@@ -25,17 +25,14 @@ def result(result: Any, options: Showing, reading: Sequence[Mapping[str, Any]] =
     `reading`: what was decided while files were read, for JSON.
     """
     bits = {"bits": options.bits} if views.in_bits(result) else {}
-    explain = options.explain and hasattr(type(result), "parts")
     if options.json:
-        with listen(options.quiet or not explain, preparing=EXPLAINING):
-            told = result.to_dict(**bits, parts=True) if explain else result.to_dict(**bits)
-        told |= {"reading": list(reading)} if reading else {}
+        told = result.to_dict(**bits) | ({"reading": list(reading)} if reading else {})
         print(json.dumps(views.finite(told), indent=2, allow_nan=False))
     elif options.quiet:
         print(views.line(result, **bits) + _alarm(result))
     else:
         print_rich(views.full(result, verbose=options.verbose, **bits))
-        if explain or (options.verbose and getattr(result, "case", None) is not None):
+        if options.verbose and getattr(result, "case", None) is not None:
             sys.stdout.flush()  # the result need not wait for its reasons
             with listen(options.quiet, preparing=EXPLAINING):
                 why = views.why(result, **bits)

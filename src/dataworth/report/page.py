@@ -103,7 +103,7 @@ def fragment(document: Document) -> str:
     Nothing in it is an element that notebooks lay out themselves, as they do lists of names and facts.
     """
     key = crc32(repr(document).encode())  # cells of a notebook are one page
-    brief = [one.public() for one in document.tables("brief")[:1]]
+    brief = [one.public() for one in document.brief()[0][:1]]
     return el(
         "div",
         el("style", Safe(asset("notebook.css") + asset("chart.css"))),
