@@ -77,7 +77,9 @@ def _own_arguments(job: Job) -> dict[str, Any]:
 
 def load(job: Job, options: Options, showing: Showing) -> Loaded:
     """Read the files of a job together, and say what was decided; refuse what it cannot measure."""
-    engine, columns = engine_of(options), job.columns
+    engine, columns = options.engine, job.columns
+    if engine is None or isinstance(engine, str):
+        engine = get_engine(engine, options.jobs, options.address)
     asked = reading_of(job.what, options, columns.roles, streams=job.command == "score")
     reading = replace(asked, encode=encoder(columns, engine, showing.quiet))
     sealed = _sealed_files(job, options.form, "whole" if asked.drawn is None else "pairs")
@@ -99,13 +101,6 @@ def load(job: Job, options: Options, showing: Showing) -> Loaded:
             f"{path} has changed since the run was configured: restore the file, or start a new run."
         )
     return Loaded(inputs, sealed, sources, hashes)
-
-
-def engine_of(options: Options) -> Any:
-    """Where the work runs, as far as that is known before the work is."""
-    if options.engine is None or isinstance(options.engine, str):
-        return get_engine(options.engine, options.jobs, options.address)
-    return options.engine
 
 
 def encoder(columns: Columns, engine: Any, quiet: bool) -> Callable[[Any], Any] | None:
@@ -160,7 +155,10 @@ def measure(job: Job, options: Options, own: Mapping[str, Any], loaded: Loaded, 
     with ExitStack() as stack:
         run = None
         if options.run_dir is not None:
-            run = stack.enter_context(_open_run(job, options, loaded))
+            config = job.to_config(loaded.hashes, options)
+            run = stack.enter_context(Run.open(Path(str(options.run_dir)), config))
+            for note in run.notes:
+                say(note)
         listening = listen(showing.quiet, FITTING if options.yardstick is None else None)
         keep = bool(showing.report) or (showing.verbose and not showing.quiet)
         progress = stack.enter_context(listening)
@@ -186,13 +184,6 @@ def measure(job: Job, options: Options, own: Mapping[str, Any], loaded: Loaded, 
             except OSError as error:  # a full disk, say: the result is there, and is shown
                 say(f"{run.directory}: the result cannot be kept ({error.strerror}): make room, run it again")
     return found
-
-
-def _open_run(job: Job, options: Options, loaded: Loaded) -> Run:
-    run = Run.open(Path(str(options.run_dir)), job.to_config(loaded.hashes, options))
-    for note in run.notes:
-        say(note)
-    return run
 
 
 def exit_code(job: Job, found: Any, fails: frozenset[str], quiet: bool) -> int:

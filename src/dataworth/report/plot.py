@@ -63,7 +63,8 @@ def _drawing(**more: Any) -> Any:
     """In names of others $ is a letter."""
     import matplotlib as mpl
 
-    return mpl.rc_context({"text.parse_math": False, **more})
+    settings: Any = {"text.parse_math": False, **more}
+    return mpl.rc_context(settings)
 
 
 def _panels(charts: Sequence[Chart], width: float, room: float) -> Any:

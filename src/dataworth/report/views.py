@@ -118,9 +118,10 @@ def ending(path: str | os.PathLike[str]) -> str:
 
 def report(result: Any, kind: str, bits: bool = False) -> str:
     """A report as text of a kind; what has to be measured again for it is measured now."""
-    found = Further()
-    if isinstance(result, Result) and (found := vars(result).get("_further")) is None:
-        found = vars(result)["_further"] = further(result)
+    kept = vars(result)
+    if isinstance(result, Result) and "_further" not in kept:
+        kept["_further"] = further(result)
+    found: Further = kept.get("_further", Further())
     if kind == ".json":
         told = result.to_dict(**({"bits": bits} if in_bits(result) else {}))
         if isinstance(result, Result):

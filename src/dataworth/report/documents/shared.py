@@ -9,7 +9,7 @@ from typing import Any
 
 from dataworth.checks import CHECKS, Finding
 from dataworth.measure.designs import Arm
-from dataworth.measure.parts import AuditParts, MeanParts
+from dataworth.measure.parts import MeanParts
 from dataworth.valuation.audit.audit import Audit
 from dataworth.valuation.contributions import Contributions
 from dataworth.valuation.forecast import Forecast
@@ -60,9 +60,9 @@ WHOLE_BLOCKS = "= PMI of whole blocks, from the prior"
 """Of which parts are where test rows are scored one by one: U(D, T_j)."""
 
 
-def arm_label(arm: Arm | str) -> str:
-    """What an arm is, in words."""
-    return str(getattr(arm, "label", None) or arm)
+def tone_of(known: Any, otherwise: Tone) -> Tone:
+    """Good if a value is shown above zero, bad if below."""
+    return "good" if known.positive else "bad" if known.negative else otherwise
 
 
 # --- the yardstick -----------------------------------------------------------------------------------------
@@ -70,12 +70,10 @@ def arm_label(arm: Arm | str) -> str:
 
 def yardstick_line(yardstick: Yardstick) -> str:
     """A yardstick in one line."""
-    how = yardstick.kind + (f" ({yardstick.inference})" if yardstick.inference else "")
+    chosen, how = yardstick.chosen, f" ({yardstick.inference})" if yardstick.inference else ""
+    told = f"{chosen.features}, {yardstick.kind}{how}, prior variance {chosen.prior_variance:g}"
     counted = "" if yardstick.tempering == 1 else f", rows count {yardstick.tempering:g} times"
-    return (
-        f"{yardstick.chosen.features}, {how}, prior variance {yardstick.chosen.prior_variance:g}{counted}, "
-        f"{yardstick.digest[:12]}"
-    )
+    return f"{told}{counted}, {yardstick.digest[:12]}"
 
 
 def yardstick_facts(yardstick: Yardstick) -> list[tuple[str, str]]:
@@ -170,14 +168,13 @@ def _checks_section(result: Measured) -> Section:
         counts += f"; the {what} does not stand before {fatal} is dealt with"
     elif fired:
         counts += f"; the {what} stands, for what it says"
-    told = [("Checks", counts)]
-    for one in fired:
-        seen = f" ({one.detail})" if one.detail else ""
-        told.append((one.code, f"{one.name}: {one.meaning}{seen}; {one.advice}"))
-    every = [
-        (one.code, f"{one.name}: {STATES[one.fires]}" + (f"; {one.detail}" if one.detail else ""))
-        for one in result.checks
-    ]
+    told, every = [("Checks", counts)], []
+    for one in result.checks:
+        if one.fires:
+            seen = f" ({one.detail})" if one.detail else ""
+            told.append((one.code, f"{one.name}: {one.meaning}{seen}; {one.advice}"))
+        detail = f"; {one.detail}" if one.detail else ""
+        every.append((one.code, f"{one.name}: {STATES[one.fires]}{detail}"))
     blocks = (Facts(told, "brief"), *([Facts(every, "verbose")] if every else []))
     return Section("Can it be trusted?", blocks)
 
@@ -208,16 +205,13 @@ def _arms_section(result: Measured, unit: Unit) -> Section:
 
 def _explained(result: Measured) -> dict[str, tuple[MeanParts, float]]:
     """Parts by column of their table, each with the score or change that it explains."""
-    parts = result.parts
+    parts: Any = result.parts
     if isinstance(result, Audit):
-        assert isinstance(parts, AuditParts)
         scores = (result.before, result.after, result.delta)
         columns = ("from", "to", "change, 95 % interval")
-        return {name: (one, score) for name, one, score in zip(columns, parts, scores, strict=True)}
+        return dict(zip(columns, zip(parts, scores, strict=True), strict=True))
     if isinstance(result, Score):
-        assert isinstance(parts, MeanParts)
         return {"value, 95 % interval": (parts, result.value)}
-    assert isinstance(parts, dict)
     return {one.name: (parts[one.name], one.value) for one in result}
 
 
@@ -258,26 +252,22 @@ def parts_section(result: Measured, further: Further, unit: Unit) -> list[Sectio
     table = None if further.parts is None else parts_table(result, unit)
     if table is None:
         return []
-    what, score = "The score", ""
-    if of_blocks(result):
-        what, score = (
-            "The PMI of a whole block",
-            " The score counts the same rows one by one, beyond class proportions.",
-        )
+    what = "The PMI of a whole block" if of_blocks(result) else "The score"
     why = (
         f"{what} is the confidence that data and test set give together, less how far each disagrees "
         "with what both say. PI(data) is how sure the data are of what they say, right or wrong: wrong "
-        f"labels can raise it.{score}"
+        "labels can raise it."
     )
+    if of_blocks(result):
+        why += " The score counts the same rows one by one, beyond class proportions."
     return [Section("Why: parts of the score", (table, Facts([("Read", why)])))]
 
 
 def _priors_section(further: Further, unit: Unit) -> list[Section]:
-    charts: list[Plane] = []
-    tables: list[Table] = []
+    blocks: list[Plane | Table] = []
     if (found := further.priors) is not None:
-        charts.append(sensitivity.value_chart(found, unit))
-        tables.append(replace(sensitivity.table(found, unit), level="page", folded=True))
+        blocks = [sensitivity.value_chart(found, unit)]
+        blocks += [replace(sensitivity.table(found, unit), level="page", folded=True)]
     series, rows = [], []
     for tone, (name, curve) in zip(cycle(TONES), further.sizes.items(), strict=False):
         points = []
@@ -289,10 +279,11 @@ def _priors_section(further: Further, unit: Unit) -> list[Section]:
         series.append(Series(Name(name), points, tone, joined=True))
     if series:
         caption = "Against size. Random parts of the data, on a few blocks of the test set; ± 2 s.e."
-        charts.append(Plane(caption, f"PMI, {unit.name}", "rows of data", series, log=True))
+        blocks.append(Plane(caption, f"PMI, {unit.name}", "rows of data", series, log=True))
         columns = ("rows", f"PMI, {unit.name}, ± standard error")
-        tables.append(Table("The value of random parts of the data", columns, rows, folded=True))
-    return [Section("Does the prior, or the size, decide?", (*charts, *tables))] if charts else []
+        blocks.append(Table("The value of random parts of the data", columns, rows, folded=True))
+    blocks.sort(key=lambda one: isinstance(one, Table))  # charts first
+    return [Section("Does the prior, or the size, decide?", blocks)] if blocks else []
 
 
 def yardstick_section(result: Reported, *more: tuple[str, Words]) -> Section:

@@ -120,7 +120,7 @@ def row_table(values: Values, places: Sequence[int], caption: str, unit: Unit) -
         told.append((Cell(str(row + 1), row), *name, doubt, shown, "yes" if rows.harmful[row] else ""))
     if len(places) > len(told):
         caption += f": the first {len(told)} of {len(places):,} (dataworth values -o has them all)"
-    own = ("id",) if values.ids is not None else ()
+    own = [] if values.ids is None else ["id"]
     columns = ("row", *own, "p wrong", f"value, {unit.name}", "on the list")
     return Table(caption, columns, told, "brief", first=SHOWN, private=("id",), sorts=True)
 

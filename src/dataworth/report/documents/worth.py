@@ -168,16 +168,9 @@ def _datasets(ranking: Ranking, unit: Unit) -> Table:
     for place, one in enumerate(ranking):
         gap = unit.cell(one.to_best, sign=True, digits=digits) if place else Cell("", 0.0)
         accuracy = number(one.accuracy * bench.unit.factor, 1 if bench.unit.name else 3)
-        rows.append(
-            (
-                Cell([Name(one.name)], place),
-                unit.cell(one, digits=digits),
-                Cell(number(one.per_row * unit.factor, 3), one.per_row),
-                *((gap,) if several else ()),
-                Cell(str(one.rows), one.rows),
-                Cell(accuracy, one.accuracy),
-            )
-        )
+        values = unit.cell(one, digits=digits), Cell(number(one.per_row * unit.factor, 3), one.per_row)
+        others = Cell(str(one.rows), one.rows), Cell(accuracy, one.accuracy)
+        rows.append((Cell([Name(one.name)], place), *values, *([gap] if several else []), *others))
     caption = f"Datasets, best first, with 95 % intervals{' that hold for all at once' if several else ''}"
     columns = ("dataset", f"value, {unit.name}", "a test row", *(("to the best",) if several else ()))
     columns += ("rows", bench.name.removeprefix("test "))
@@ -194,8 +187,7 @@ def contributions_document(found: Contributions, further: Further, unit: Unit) -
     each = ", ".join(f"{one.name} adds {one.marginal.value * unit.factor:.2g}" for one in found.vendors)
     marks, rows = [], []
     for one in found.vendors:
-        tone = "good" if one.marginal.positive else "bad" if one.marginal.negative else "neutral"
-        marks.append(unit.mark(Name(one.name), one.marginal, tone))  # type: ignore[arg-type]
+        marks.append(unit.mark(Name(one.name), one.marginal, shared.tone_of(one.marginal, "neutral")))
         fraction = "–" if one.fraction is None else f"{one.fraction:.1%}".replace("-", "−")
         cells = (Cell(str(one.rows), one.rows), unit.cell(one.standalone), unit.cell(one.marginal, sign=True))
         rows.append((Cell([Name(one.name)]), *cells, Cell(fraction, one.fraction)))
@@ -206,18 +198,16 @@ def contributions_document(found: Contributions, further: Further, unit: Unit) -
         ("Pays", "what each adds: second names, copies, labels of one's own making add nothing on average"),
     ]
     vendors = len(found.vendors)
-    word, sentence = (
-        "nobody adds anything that is seen",
-        [f"None of {vendors} is shown to add anything to the others."],
-    )
-    if adding:
-        word, count = "what each adds", f" ({len(adding)} of {vendors})."
-        sentence = ["Shown to add something to the others: ", *names(adding), count]
     meaning = (
         "A vendor is paid for what it adds to all others. Second names, copies and labels of one's own "
         "making add nothing on average."
     )
-    answer = Answer(word, "good" if adding else "neutral", sentence, meaning)
+    none = f"None of {vendors} is shown to add anything to the others."
+    answer = Answer("nobody adds anything that is seen", "neutral", none, meaning)
+    if adding:
+        count = f" ({len(adding)} of {vendors})."
+        sentence = ["Shown to add something to the others: ", *names(adding), count]
+        answer = Answer("what each adds", "good", sentence, meaning)
     table = Table(
         "Vendors, the one that adds most first",
         ("dataset", "rows", f"standalone, {unit.name}", "adds to the others", "fraction of the total"),
@@ -253,20 +243,15 @@ def forecast_document(forecast: Forecast, further: Further, unit: Unit) -> Docum
     value = unit.named(forecast)
     decreasing = "; the value decreases as rows are added" if forecast.decreasing else ""
     answer = _would_more_help(forecast)
+    levels = forecast.gaussian
     facts = [
         ("Values", f"{unit.name} per {block}"),
         ("Range", "nine in ten of such forecasts; it holds for rows like these"),
-        (
-            "Curve models",
-            f"{forecast.gaussian:.0%} one that levels off, {1 - forecast.gaussian:.0%} the logarithm",
-        ),
+        ("Curve models", f"{levels:.0%} one that levels off, {1 - levels:.0%} the logarithm"),
     ]
     if forecast.target is not None:
-        needed = (
-            f"{forecast.rows_for_target} rows in all"
-            if forecast.rows_for_target
-            else "not with a hundred times the rows"
-        )
+        rows_in_all, never = f"{forecast.rows_for_target} rows in all", "not with a hundred times the rows"
+        needed = rows_in_all if forecast.rows_for_target else never
         facts.append(("Target", f"{number(forecast.target * unit.factor, 3)} {unit.name}: {needed}"))
     points, rows = [], []
     for one in forecast.curve:
@@ -275,7 +260,7 @@ def forecast_document(forecast: Forecast, further: Further, unit: Unit) -> Docum
         shown = Cell(number(here, digits_for(here)), one.value) if one.measured else unit.cell(one)
         rows.append((Cell(str(one.rows), one.rows), shown, how))
     n = sum(one.measured for one in forecast.curve)
-    columns = ("rows", f"value, {unit.name}", "conclusion")
+    table = Table("Value by size", ("rows", f"value, {unit.name}", "conclusion"), rows, "brief", sorts=True)
     chart = Plane(
         "Measured on random parts of the data, then extrapolated; bars are ranges of nine in ten.",
         f"PMI, {unit.name} per block",
@@ -292,10 +277,7 @@ def forecast_document(forecast: Forecast, further: Further, unit: Unit) -> Docum
         answer=answer,
         charts=(chart,),
         sections=[
-            Section(
-                "The curve",
-                (Table("Value by size", columns, rows, "brief", sorts=True), Facts(facts, "brief")),
-            ),
+            Section("The curve", (table, Facts(facts, "brief"))),
             shared.yardstick_section(forecast),
             shared.replay_section(forecast),
         ],
