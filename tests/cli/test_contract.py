@@ -18,15 +18,11 @@ NAMED = [*EVERY, "run", "resume", "demo", "embed"]
 
 
 @pytest.mark.parametrize("command", EVERY)
-def test_json_is_alone_on_stdout_and_has_a_schema(inside, command):
+def test_json_is_alone_on_stdout_and_quiet_is_one_line(inside, command):
     code, out, err = on_files(command, "--json")
     assert code == 0
     assert re.fullmatch(r"dataworth/[a-z]+/\d+", json.loads(out)["schema"])
     assert all(line.startswith("dataworth: ") for line in err.splitlines())
-
-
-@pytest.mark.parametrize("command", EVERY)
-def test_quiet_is_one_line_and_says_nothing_else(inside, command):
     code, out, err = on_files(command, "-q")
     assert (code, out.count("\n"), err) == (0, 1, "")
 
@@ -38,14 +34,10 @@ def test_a_file_that_is_missing_is_named(inside, command):
 
 
 @pytest.mark.parametrize("command", NAMED)
-def test_usage_errors_exit_with_2(inside, command):
+def test_help_has_an_example_and_all_options_are_one_word_further(command):
     code, out, err = call(command, "--nonsense")
     assert (code, out) == (2, "")
     assert "Traceback" not in err
-
-
-@pytest.mark.parametrize("command", NAMED)
-def test_help_has_an_example_and_all_options_are_one_word_further(command):
     code, out, _ = call(command, "--help")
     assert code == 0
     assert f"Example: dataworth {command}" in out
@@ -74,20 +66,20 @@ def raising(error):
     return fail
 
 
-@pytest.mark.parametrize("command", ["score", "values"])
-def test_every_end_has_its_code_and_at_most_a_sentence(inside, monkeypatch, command):
-    monkeypatch.setattr(dw, command, raising(ZeroDivisionError("division by zero")))
-    code, out, err = on_files(command)
+def test_every_end_has_its_code_and_at_most_a_sentence(inside, monkeypatch):
+    def ended(error, *words):
+        monkeypatch.setattr(dw, "score", raising(error))
+        return on_files("score", *words)
+
+    code, out, err = ended(ZeroDivisionError("division by zero"))
     assert (code, out, err.count("\n")) == (70, "", 1)
     assert "this is a bug, please report it (-v shows where): ZeroDivisionError" in err
-    assert "Traceback" in on_files(command, "-v")[2]
-    monkeypatch.setattr(dw, command, raising(MemoryError()))
-    assert "not enough memory" in refused(on_files(command))
-    monkeypatch.setattr(dw, command, raising(KeyboardInterrupt()))
+    assert "Traceback" in ended(ZeroDivisionError(), "-v")[2]
+    assert "not enough memory" in refused(ended(MemoryError()))
     nothing = "interrupted; nothing was kept (--run-dir keeps finished work)\n"
-    assert on_files(command) == (130, "", nothing)
-    monkeypatch.setattr(dw, command, raising(dw.DataworthError("that is wrong: do this")))
-    assert refused(on_files(command)) == "dataworth: that is wrong: do this\n"
+    assert ended(KeyboardInterrupt()) == (130, "", nothing)
+    wrong = dw.DataworthError("that is wrong: do this")
+    assert refused(ended(wrong)) == "dataworth: that is wrong: do this\n"
 
 
 BAD = {
@@ -176,13 +168,11 @@ def test_verdicts_and_checks_have_exit_codes(inside, monkeypatch):
 def test_help_tells_the_exit_codes_and_imports_nothing_heavy():
     code = "import sys; sys.argv=['dataworth','--help']\n"
     code += "from dataworth.cli import main\ntry: main()\nexcept SystemExit: pass\n"
-    code += (
-        "print([m for m in ('numpy','scipy','sklearn','matplotlib','pyarrow','joblib') if m in sys.modules])"
-    )
+    code += "print({'numpy','scipy','sklearn','matplotlib','pyarrow','joblib'} & set(sys.modules))"
     done = subprocess.run(
         [sys.executable, "-c", code], env=ENVIRONMENT, capture_output=True, text=True, check=True
     )
-    assert done.stdout.strip().endswith("[]")
+    assert done.stdout.strip().endswith("set()")
     shown = " ".join(done.stdout.split())
     for number in (0, 1, 2, 3, 70, 130, 141, 143):
         assert re.search(rf"\b{number} ", shown)

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from tests.chunks import Elsewhere
 
-from dataworth.embed import language_model, projections
+from dataworth.embed import language_model
 from dataworth.embed.gradients import embed_gradients
-from dataworth.embed.projections import signs
+from dataworth.embed.language_model import signs
 from dataworth.errors import DataworthError
+from dataworth.parallel.threads import one_torch_thread
 from tiny_models import save_language_model
 
 torch = pytest.importorskip("torch")
@@ -54,16 +55,12 @@ def true_gradients(lm, layers, tokens):
     return {name: g.double().numpy() for name, g in zip(layers, found, strict=True)}, loss.item()
 
 
-def test_tokens_are_template_prompt_and_response(lm):
+def test_a_long_prompt_is_cut_at_its_beginning_and_96_tokens_of_the_response_stay(lm):
     read = language_model.Reader(lm.tokenizer, LONGEST)
     tokens = read("what is 1 plus 1 ?", "it is 2")
     words = lm.tokenizer.convert_ids_to_tokens(tokens.ids)
     assert "".join(words) == language_model.TEMPLATE.format(q="what is 1 plus 1 ?", r="it is 2")
     assert "".join(words[tokens.start :]) == "it is 2"
-
-
-def test_a_long_prompt_is_cut_at_its_beginning_and_96_tokens_of_the_response_stay(lm):
-    read = language_model.Reader(lm.tokenizer, LONGEST)
     tokens = read("know " * 300 + "is 2", "it is " * 300)
     words = lm.tokenizer.convert_ids_to_tokens(tokens.ids)
     assert len(tokens) == LONGEST
@@ -92,7 +89,7 @@ def test_norms_and_inner_products_are_right_on_average():
 
     found = []
     for seed in range(2000):
-        project = projections.Tensorised(torch, {"w": Layer}, 32, seed)
+        project = language_model.Tensorised(torch, {"w": Layer}, 32, seed)
         # G = Σ_t δ_t x_tᵀ with one token for each output
         x, delta = torch.tensor(np.stack([G, H])), torch.eye(6, dtype=torch.float64).expand(2, 6, 6)
         pair = project("w", x, delta).double().numpy()
@@ -104,7 +101,7 @@ def test_norms_and_inner_products_are_right_on_average():
 
 def projected(gradients, size, seed):
     """By the matrix that a pass stands for, p_out ⊗ p_in for each entry; of our code, signs alone."""
-    k, found = projections.side(size), np.zeros(size)
+    k, found = language_model.side(size), np.zeros(size)
     for name, G in gradients.items():
         ends = zip(("in", "out"), G.T.shape, strict=True)
         inner, outer = (signs(seed, f"{name}/{end}", n, size // k) for end, n in ends)
@@ -207,21 +204,17 @@ def test_a_killed_run_continues_with_the_batch_in_flight(directory, tmp_path, mo
     command = [sys.executable, "-c", KILLED, directory, str(tmp_path / "cut")]
     killed = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, check=False)
     assert killed.returncode == -signal.SIGKILL
-    computed, likelihoods = [], language_model.negative_log_likelihoods
+    computed, run = [], language_model.TensorisedPass.__call__
     monkeypatch.setattr(
-        language_model,
-        "negative_log_likelihoods",
-        lambda lm, batch: computed.append(batch) or likelihoods(lm, batch),
+        language_model.TensorisedPass, "__call__", lambda *given: computed.append(1) or run(*given)
     )
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
     found = []
-    for store, batches in (("cut", 12 - 5), ("whole", 12), ("cut", 0)):
-        computed.clear()
-        asked = {"size": 32, "batch": 4, "max_tokens": LONGEST, "cache": tmp_path / store}
-        found.append(embed_gradients(PAIRS, directory, **asked))
-        assert len(computed) == batches
-    torch.set_num_threads(before)
+    with one_torch_thread(torch):
+        for store, batches in (("cut", 12 - 5), ("whole", 12), ("cut", 0)):
+            computed.clear()
+            asked = {"size": 32, "batch": 4, "max_tokens": LONGEST, "cache": tmp_path / store}
+            found.append(embed_gradients(PAIRS, directory, **asked))
+            assert len(computed) == batches
     for one in found[1:]:
         assert np.array_equal(one.projected, found[0].projected)
         assert np.array_equal(one.nll, found[0].nll)

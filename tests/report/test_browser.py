@@ -33,9 +33,7 @@ JUPYTER = "dl dt { float: left; width: 20% } dl dd { margin-left: 20% } table { 
 def pages(tmp_path_factory):
     """Reports as files: a ranking of hostile names, and audits with 20 blocks and with 1,000 pairs."""
     folder, audit = tmp_path_factory.mktemp("pages"), results()["audit-rise"]
-    rng = np.random.default_rng(0)
-    values = audit.table.values[rng.integers(len(audit.table), size=1000)]
-    values = values + rng.normal(scale=0.1, size=values.shape)
+    values = audit.table.values[np.arange(1000) % len(audit.table)]
     columns = {"log_z_test": np.zeros(1000), "test_rows": np.full(1000, 10.0)}
     table = PairTable(arms=audit.table.arms, values=values, **columns)
     details = replace(audit.details, blocks=None, pairs=1000, size=(15, 15))
@@ -88,11 +86,11 @@ def visit(browser, pages):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("width", [390, 1280])
-def test_a_page_fits_its_screen(visit, name, width):
-    page = visit(name, width)
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert page.locator("h1").is_visible()
+def test_a_page_fits_its_screen(visit, name):
+    for width in (390, 1280):
+        page = visit(name, width)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.locator("h1").is_visible()
 
 
 def test_tables_sort_up_and_down_by_numbers(visit):
@@ -120,7 +118,6 @@ def test_the_theme_follows_the_reader_and_can_be_switched(visit, scheme):
     assert page.evaluate(paper) != given
     page.emulate_media(media="print")
     assert page.evaluate(paper) == "rgb(255, 255, 255)"
-    assert not page.locator("nav").is_visible()
 
 
 def test_hostile_names_are_text(visit):

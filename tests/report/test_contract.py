@@ -8,7 +8,7 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from importlib.resources import files
 from pathlib import Path
-from types import SimpleNamespace
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
@@ -224,10 +224,8 @@ def test_parts_of_pairs_are_shown_only_if_they_add_up_to_the_score():
     score = dw.score(DATA, held_out(), yardstick=yardstick(), ignore="all", keep=True, **PAIRS)
     further = Further(parts=score.parts)
     assert shared.parts_section(score, further, NATS)
-    off = SimpleNamespace(**{**vars(score.parts), "unexplained": Estimate(1e-3, None, None)})
-    assert shared.adds_up(score.parts, score.value)
+    off = replace(score.parts, unexplained=Estimate(1e-3, None, None))
     assert not shared.adds_up(off, score.value)
-    assert not shared.adds_up(score.parts, score.value + 1e-4)
     assert not shared.parts_section(replace(score, value=score.value + 1e-4), further, NATS)
 
 
@@ -254,9 +252,8 @@ def test_the_ladder_is_told_as_the_score_is():
         for name in ("nothing", "ceiling"):
             assert ladder[name] == pytest.approx(getattr(score.ladder, name).value / unit)
         assert ladder["of_ceiling"] == pytest.approx(ladder["data"] / ladder["ceiling"])
-    assert (
-        dw.score(DATA, held_out(), yardstick=yardstick(), ignore="all", **PAIRS).to_dict()["ladder"] is None
-    )
+    pairs = dw.score(DATA, held_out(), yardstick=yardstick(), ignore="all", **PAIRS)
+    assert pairs.to_dict()["ladder"] is None
 
 
 @pytest.mark.parametrize(
@@ -265,13 +262,9 @@ def test_the_ladder_is_told_as_the_score_is():
 )
 def test_other_priors_are_measured_while_that_is_cheap(monkeypatch, work, fits, others):
     """2e9 multiplications and 2,500 fits, for four other priors or two; else none, and it is said."""
-    case = SimpleNamespace(
-        repeated=False,
-        options=SimpleNamespace(own_model=None),
-        yardstick=SimpleNamespace(model=SimpleNamespace(prior_variance=1.0), labels=None),
-        work=lambda: work,
-        table=type("Table", (), {"arms": [None], "__len__": lambda self: fits})(),
-    )
+    case = MagicMock(repeated=False, work=lambda: work, **{"options.own_model": None})
+    case.yardstick = MagicMock(labels=None, **{"model.prior_variance": 1.0})
+    case.table = MagicMock(arms=[None], **{"__len__.return_value": fits})
     monkeypatch.setattr(again, "sensitivity", lambda result, priors: len(priors) - 1)
     if others is None:
         assert "'dataworth sensitivity' does" in refusal(again.over_priors, None, case)
@@ -282,17 +275,13 @@ def test_other_priors_are_measured_while_that_is_cheap(monkeypatch, work, fits, 
 # --- words and looks ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("verdict", [*VERDICTS, None])
-def test_every_verdict_has_its_words_and_looks(verdict):
-    audit = replace(results()["audit-cut"], verdict=verdict)
-    sentence, meaning = audit_document.ANSWERS.get(verdict, (audit.question, audit_document.NO_VERDICT))
-    page = Reader(views.report(audit, ".html")).words
-    assert sentence in page
-    assert meaning in page
-    assert f"Audit: {verdict or 'no verdict'}" in views.report(audit, ".md")
-
-
 def test_no_two_verdicts_look_or_sound_the_same():
+    for verdict in (*VERDICTS, None):
+        audit = replace(results()["audit-cut"], verdict=verdict)
+        told = views.report(audit, ".md").replace("\\", "")
+        for words in audit_document.ANSWERS.get(verdict, (audit.question, audit_document.NO_VERDICT)):
+            assert words in told
+        assert f"Audit: {verdict or 'no verdict'}" in told
     assert set(VERDICT_TONES) == set(audit_document.ANSWERS) == set(VERDICTS)
     looks = [LOOKS[tone] for tone in VERDICT_TONES.values()]
     for column in zip(*((look.colour, look.shape, look.emoji) for look in looks), strict=True):

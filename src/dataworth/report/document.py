@@ -243,6 +243,11 @@ class Document:
         """The headline, or the line as a sentence."""
         return self.headline or f"{self.line}."
 
+    @property
+    def short(self) -> str:
+        """The line, as reports show it."""
+        return shortened(self.line, MAX_LINE)
+
     def brief(self) -> tuple[list[Table], list[tuple[str, Words]]]:
         """The tables, and all facts, that every terminal shows."""
         blocks = [one for section in self.sections for one in section.blocks if not isinstance(one, Chart)]

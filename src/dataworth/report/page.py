@@ -12,19 +12,7 @@ from zlib import crc32
 
 from dataworth.version import __version__
 
-from .document import (
-    LOOKS,
-    MAX_LINE,
-    Block,
-    Cell,
-    Chart,
-    Document,
-    Facts,
-    Name,
-    Section,
-    Table,
-    shortened,
-)
+from .document import LOOKS, Block, Cell, Chart, Document, Facts, Name, Section, Table, shortened
 from .html import Safe, el, words
 from .plot import svg
 
@@ -119,7 +107,7 @@ def _said(document: Document, heading: str) -> list[Safe]:
     told = [
         el("p", glyph, " ", document.answer.word, class_=f"word {document.answer.tone}"),
         el(heading, words(document.answer.sentence)),
-        el("p", shortened(document.line, MAX_LINE), class_="interval"),
+        el("p", document.short, class_="interval"),
     ]
     told += [el("p", document.answer.meaning, class_="meaning")] if document.answer.meaning else []
     alarm = [el("strong", "Before you use it. "), document.alarm]

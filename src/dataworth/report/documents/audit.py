@@ -11,20 +11,7 @@ from dataworth.valuation.audit.verdict import UP
 from dataworth.valuation.supplementary import Further
 from dataworth.wording import counted
 
-from ..document import (
-    VERDICT_TONES,
-    Answer,
-    Document,
-    Facts,
-    Forest,
-    Plane,
-    Point,
-    Section,
-    Series,
-    Table,
-    Tone,
-    Words,
-)
+from ..document import VERDICT_TONES, Answer, Document, Facts, Forest, Plane, Point, Section, Series, Table
 from ..numbers import Unit, benchmark, counted_pmi, describe_per_row, draws, number, per_what
 from . import shared
 
@@ -95,19 +82,20 @@ def document(audit: Audit, further: Further, unit: Unit) -> Document:
         )
         also = "; rows were chosen so that the column goes with the label as in the test set"
     reason = audit.reason if audit.verdict else audit.reason.split(":")[0]
+    answer = Answer(word, tone, sentence, meaning)
     checks, *rest = shared.last_sections(audit, further, unit)
     return Document(
         kind="Audit",
         line=f"{word}{why}: ΔPMI {moved}",
         headline=f"{word}: {reason}{also}.",
-        answer=Answer(word, tone, sentence, meaning),
+        answer=answer,
         charts=(_forest(audit, unit), _benchmark_forest(audit, unit)),
         sections=[
             _what_moved(audit, unit),
             *_who_gains(audit, unit),
             _what_could_be_seen(audit, unit),
             checks,
-            _one_by_one(audit, tone, unit),
+            _one_by_one(audit, answer, unit),
             *rest,
         ],
     )
@@ -253,7 +241,7 @@ def _what_could_be_seen(audit: Audit, unit: Unit) -> Section:
         *could_see(audit, unit),
     ]
     curation, twins = audit.details.curation, audit.change.get("twins")
-    more: list[tuple[str, Words]] = [] if curation is None else [("Curation", str(curation["name"]))]
+    more = [] if curation is None else [("Curation", str(curation["name"]))]
     more += [] if twins is None else [("Twins", twins_text(twins))]
     blocks = (Facts(facts, "brief"), *([Facts(more)] if more else []))
     return Section("What changed, and what could have been seen", blocks)
@@ -329,7 +317,7 @@ def rounded(rows: int) -> int:
 # --- one by one --------------------------------------------------------------------------------------------
 
 
-def _one_by_one(audit: Audit, tone: Tone, unit: Unit) -> Section:
+def _one_by_one(audit: Audit, answer: Answer, unit: Unit) -> Section:
     bench = benchmark(audit.yardstick, unit)
     many = "pairs" if audit.details.blocks is None else "blocks"
     pmi, arms = counted_pmi(audit) * unit.factor, [str(arm) for arm in audit.table.arms]
@@ -344,7 +332,7 @@ def _one_by_one(audit: Audit, tone: Tone, unit: Unit) -> Section:
         "rose while information fell: a cloud about that corner is what strategic curation looks like.",
         f"ΔPMI, {unit.name}",
         f"Δ {bench.change}",
-        [Series("", points, faint=True), Series("", [mean], tone)],
+        [Series("", points, faint=True), Series("", [mean], answer.tone)],
         x_zero=True,
         corners=CORNERS,
     )
