@@ -377,8 +377,8 @@ COMMON = ("--test", "test.csv", "--yardstick", "y.json", "--attribute", "colour"
 NEEDED = {"remove-rows": ":group=red", "add-rows": ":rows=more.csv", "self-label": ":rows=more.csv"}
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_each_is_audited_by_name(inside, name):
+@pytest.mark.parametrize("name", [*NEEDED, "match-groups", "deduplicate"])
+def test_curations_are_audited_by_name(inside, name):
     curate = name + NEEDED.get(name, "")
     code, out, err = call("audit", "raw.csv", "--curate", curate, *COMMON, "--pairs", 6, "--json", "-q")
     assert (code, err) == (0, "")

@@ -88,12 +88,7 @@ FRACTION = limit(lambda value: 0 < value <= 1, "lie above 0 and at most at 1")
 
 
 def numbers(data: Dataset, like: Dataset | None = None) -> Array:
-    """Numbers with missing ones filled in by the medians of `like`, and a 0/1 column for each category.
-
-    >>> import pyarrow as pa
-    >>> numbers(Dataset(pa.table({"size": [1.5, 2.5], "colour": ["red", "blue"]}), [0, 1])).tolist()
-    [[1.5, 0.0, 1.0], [2.5, 1.0, 0.0]]
-    """
+    """Numbers with missing ones filled in by the medians of `like`, and a 0/1 column for each category."""
     like = data if like is None else like
     data, parts = data.select(like.columns), [np.zeros((len(data), 0))]
     for j, column in enumerate(like.columns):

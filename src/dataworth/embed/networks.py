@@ -100,14 +100,6 @@ def in_passes(run: Callable[[NDArray[Any]], Vectors], prepared: Sequence[NDArray
     return np.concatenate(parts)
 
 
-@contextmanager
-def one_thread() -> Iterator[Any]:
-    """Torch, for inference on one thread: sums in one order on every machine with the same kernels."""
-    torch = needed("torch", "this model")
-    with one_torch_thread(torch), torch.inference_mode():
-        yield torch
-
-
 NAME = "efficientnet-lite0"
 BLOCKS = 16
 SIDE = 224
@@ -133,7 +125,8 @@ def efficientnet(model: str) -> Network:
 
 def _vectors(block: int | None, images: NDArray[Any]) -> Vectors:
     scaled = (images.astype(np.float32) / np.float32(255) - MEAN) / DEVIATION
-    with one_thread() as torch:
+    torch = needed("torch", f"model {NAME}")
+    with one_torch_thread(torch):
         # Channels last: twice as fast on a processor, and the way numpy has them anyway.
         x = torch.from_numpy(scaled).permute(0, 3, 1, 2)
         network = _network()
@@ -187,7 +180,8 @@ def _vectors_of(code: Any, name: str, size: int | None) -> Callable[[NDArray[Any
     model = model.eval().float()
 
     def run(images: NDArray[Any]) -> Vectors:
-        with one_thread() as torch:
+        torch = needed("torch", f"model {name!r}")
+        with one_torch_thread(torch):
             try:
                 # A pooler without weights would be a random one: many classifiers come without.
                 x = _pooled(model, torch.from_numpy(images), use_pooler=not unpooled)

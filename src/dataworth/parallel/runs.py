@@ -261,15 +261,10 @@ def _read_config(directory: Path) -> dict[str, Any] | None:
         raise DataworthError(
             f"{path} cannot be read ({error.strerror}): give another directory, or see to the file."
         ) from error
-    if not isinstance(config, dict):
+    if not isinstance(config, dict) or config.pop(_MARK, None) != _FORMAT:
         raise DataworthError(
-            f"{path} does not hold a JSON object, so it is no file of a dataworth run or it is damaged: "
-            "give another directory, or restore the file."
-        )
-    if config.pop(_MARK, None) != _FORMAT:
-        raise DataworthError(
-            f"{directory} is not a run directory (its {_CONFIG} is not one that this version of dataworth "
-            "writes): give another directory."
+            f"{directory} is not a run directory (its {_CONFIG} is damaged, or not one that this version of "
+            "dataworth writes): give another directory, or restore the file."
         )
     return config
 
