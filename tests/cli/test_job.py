@@ -29,10 +29,8 @@ WORDS = [
     ("score", "--size 20 --precision 0.5 --winsorize 3", {"size": 20, "precision": 0.5, "winsorise": 3.0}),
     ("score", "--form eta --eta joint -j 2", {"form": "eta", "eta": "joint", "jobs": 2}),
     ("audit", "--design row --pairs 5 --size 12", {"design": "row", "pairs": 5, "size": 12}),
-    ("audit", "--design rate --precision 0.3", {"design": "rate", "precision": 0.3}),
     ("rank", "--seed 4 --form product --jobs 1", {"seed": 4, "form": "product", "jobs": 1}),
     ("values", "--seed 4 --prior-variance 2", {"seed": 4, "prior_variance": 2.0}),
-    ("contributions", "--seed 1", {"seed": 1}),
     ("forecast", "--model logistic", {"model": "logistic"}),
 ]
 

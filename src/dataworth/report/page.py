@@ -143,15 +143,8 @@ def shown(block: Block) -> Safe:
 def table(block: Table) -> Safe:
     """A table that scrolls by itself where it is too wide; folded, it is there on request."""
     sides = [None if is_text or not i else "n" for i, is_text in enumerate(block.texts())]
-    heads = [
-        el(
-            "th",
-            words(Name(shortened(name, 40)) if isinstance(name, Name) else name),
-            scope="col",
-            class_=side,
-        )
-        for name, side in zip(block.columns, sides, strict=True)
-    ]
+    names = [Name(shortened(name, 40)) if isinstance(name, Name) else name for name in block.columns]
+    heads = [el("th", words(n), scope="col", class_=side) for n, side in zip(names, sides, strict=True)]
     rows = []
     for row in block.rows:
         first, *others = [one if isinstance(one, Cell) else Cell(one) for one in row]

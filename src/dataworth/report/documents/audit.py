@@ -204,11 +204,9 @@ def _forest(audit: Audit, unit: Unit) -> Forest:
 
 def _benchmark_forest(audit: Audit, unit: Unit) -> Forest:
     bench = benchmark(audit.yardstick, unit)
-    return Forest(
-        "The change of the benchmark; the bar is its 95 % interval.",
-        f"change of {bench.change}",
-        [bench.unit.mark("after − before", accuracy(audit), "neutral")],
-    )
+    mark = bench.unit.mark("after − before", accuracy(audit), "neutral")
+    caption = "The change of the benchmark; the bar is its 95 % interval."
+    return Forest(caption, f"change of {bench.change}", [mark])
 
 
 def _who_gains(audit: Audit, unit: Unit) -> Iterator[Section]:

@@ -35,6 +35,7 @@ MAX_ROWS = 100
 """Rows of a table in a report; `-o` writes them all."""
 MAX_DOTS = 1000
 """Dots of rows that are neither on the list nor doubted."""
+COPIES = ("Duplicates", "are not seen by values: a copy stands in for its original")
 BEWARE = (
     "a value below zero says that these test rows were predicted worse with the row, not that it is wrong; "
     "judge a change by other test rows (--cross-fit, or dataworth audit --honest)"
@@ -64,9 +65,7 @@ def document(values: Values, further: Further, unit: Unit) -> Document:
             Section("Labels to look at again, and rows with a value below zero", tables),
             *([Section("Sources", sources)] if sources else []),
             Section("How to read the values", (_facts(values, unit),)),
-            shared.yardstick_section(
-                values, ("Duplicates", "are not seen by values: a copy stands in for its original")
-            ),
+            shared.yardstick_section(values, COPIES),
             shared.replay_section(values),
         ],
     )
@@ -87,13 +86,13 @@ def _answer(doubted: int, rows: int, worse: list[str]) -> Answer:
 
 def _facts(values: Values, unit: Unit) -> Facts:
     block = f"{unit.name} per {shared.per_block(values.test_rows, values.blocks)}"
-    order = "the least trusted labels first, then the lowest values of other rows on the list"
+    rows, order = (
+        values.test_rows,
+        "the least trusted labels first, then the lowest values of other rows on the list",
+    )
     told = [
         ("Total", f"all rows together: {unit.show(values.total, unit=block)}"),
-        (
-            "Values",
-            f"{unit.name} that all {values.test_rows} test rows gain by the row, {KINDS[values.kind]}",
-        ),
+        ("Values", f"{unit.name} that all {rows} test rows gain by the row, {KINDS[values.kind]}"),
         ("Rows", f"{order}; row 1 is the first row of data; -o FILE has all, counted from 0"),
         ("Trust", "p wrong: probability that the label is wrong, by all other rows and the test set"),
         ("List", f"rows with a value below zero, expected proportion of false entries {values.fdr:g}"),
@@ -161,9 +160,6 @@ def _sources(values: Values, unit: Unit) -> tuple[Forest, Table]:
         rows.append((Cell([Name(one.name)]), str(one.rows), *cells, "worse" if one.worse else ""))
     numbers = (f"share, {unit.name}", "adds to the others", "against rows at random")
     columns = ("source", "rows", *numbers, "shown")
-    chart = Forest(
-        "What each source contributes to what all are worth (Shapley); 95 % intervals for all.",
-        f"share, {unit.name} per block",
-        marks,
-    )
+    caption = "What each source contributes to what all are worth (Shapley); 95 % intervals for all."
+    chart = Forest(caption, f"share, {unit.name} per block", marks)
     return chart, Table("Sources; intervals hold for all at once", columns, rows, "brief", sorts=True)

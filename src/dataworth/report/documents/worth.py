@@ -128,14 +128,12 @@ def ranking_document(ranking: Ranking, further: Further, unit: Unit) -> Document
         ("In words", [name, f" {against_nothing(ranking, best.per_row, unit)}"]),
         ("Measured on", f"{details.test_rows} test rows, {draws(details)}"),
     ]
+    marks = [unit.mark(Name(one.name), one, "good" if one.tied else "neutral") for one in others]
     chart = Forest(
         "Best first, with what cannot be told from the best in its colour; bars are 95 % "
         "intervals that hold for all datasets at once.",
         f"PMI, {unit.name} per {per}",
-        [
-            unit.mark(Name(one.name), one, "good" if not place or one.tied else "neutral")
-            for place, one in enumerate(ranking)
-        ],
+        [unit.mark(name, best, "good"), *marks],
         zero=False,
     )
     return Document(
@@ -208,18 +206,10 @@ def contributions_document(found: Contributions, further: Further, unit: Unit) -
         count = f" ({len(adding)} of {vendors})."
         sentence = ["Shown to add something to the others: ", *names(adding), count]
         answer = Answer("what each adds", "good", sentence, meaning)
-    table = Table(
-        "Vendors, the one that adds most first",
-        ("dataset", "rows", f"standalone, {unit.name}", "adds to the others", "fraction of the total"),
-        rows,
-        "brief",
-        sorts=True,
-    )
-    chart = Forest(
-        "What each adds to all others, and what two or more have; 95 % intervals for all.",
-        f"PMI, {unit.name} per block",
-        marks,
-    )
+    columns = ("dataset", "rows", f"standalone, {unit.name}", "adds to the others", "fraction of the total")
+    table = Table("Vendors, the one that adds most first", columns, rows, "brief", sorts=True)
+    caption = "What each adds to all others, and what two or more have; 95 % intervals for all."
+    chart = Forest(caption, f"PMI, {unit.name} per block", marks)
     return Document(
         kind="Contributions",
         line=f"{each} of {unit.named(found.total)}".replace("-", "−"),
@@ -286,22 +276,11 @@ def forecast_document(forecast: Forecast, further: Further, unit: Unit) -> Docum
 
 def _would_more_help(forecast: Forecast) -> Answer:
     if forecast.decreasing:
-        return Answer(
-            "more may hurt",
-            "bad",
-            "The value decreases as rows are added.",
-            "Look at the labels first: 'dataworth values' says which.",
-        )
+        todo = "Look at the labels first: 'dataworth values' says which."
+        return Answer("more may hurt", "bad", "The value decreases as rows are added.", todo)
     if forecast.interval[0] > forecast.value - forecast.gain:
-        return Answer(
-            "more would help",
-            "good",
-            "More rows like these would be worth more than what there is.",
-            "Weigh the gain against what the rows cost; other rows may bring more than rows like these.",
-        )
-    return Answer(
-        "cannot tell",
-        "neutral",
-        "Whether more rows like these would be worth more cannot be told.",
-        "More test rows, or a larger step, would tell.",
-    )
+        said = "More rows like these would be worth more than what there is."
+        todo = "Weigh the gain against what the rows cost; other rows may bring more than rows like these."
+        return Answer("more would help", "good", said, todo)
+    said = "Whether more rows like these would be worth more cannot be told."
+    return Answer("cannot tell", "neutral", said, "More test rows, or a larger step, would tell.")
