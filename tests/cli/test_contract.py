@@ -162,18 +162,6 @@ def test_help_tells_the_exit_codes_and_imports_nothing_heavy():
         assert re.search(rf"\b{number} ", shown)
 
 
-def test_shells_complete_commands_and_options_that_help_does_not_show(folder):
-    def completed(words, position):
-        about = {"_DATAWORTH_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(position)}
-        found = subprocess.run(
-            [sys.executable, "-m", "dataworth"], env={**ENVIRONMENT, **about}, capture_output=True, text=True
-        )
-        return found.stdout.split()
-
-    assert completed("dataworth des", 1) == ["describe"]
-    assert "--exact-labels" in completed("dataworth audit --ex", 2)
-
-
 def test_a_device_is_written_to_and_not_replaced(folder):
     words = ("score", "clean.csv", "--test", "test.csv", "--yardstick", "y.json", "-q")
     code, out, _ = run(*words, "--csv", "/dev/stdout", cwd=folder)

@@ -152,16 +152,6 @@ class Command(TyperCommand):
     """A command that says of a test set that is missing what it is, and how to get one. `--help` shows the
     options that most need, `--help-all` all of them."""
 
-    def show_all(self) -> None:
-        """Hide no option."""
-        for one in self.params:
-            one.hidden = False  # type: ignore[attr-defined]
-
-    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
-        """What a shell completes: options that help does not show too."""
-        self.show_all()
-        return super().shell_complete(ctx, incomplete)
-
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """The arguments, or what is missing."""
         try:
@@ -185,7 +175,8 @@ def file(help: str, metavar: str = "FILE") -> Any:
 
 def _help_all(context: typer.Context, wanted: bool) -> None:
     if wanted:
-        context.command.show_all()  # type: ignore[attr-defined]
+        for one in context.command.params:
+            one.hidden = False  # type: ignore[attr-defined]
         typer.echo(context.get_help())
         raise typer.Exit
 

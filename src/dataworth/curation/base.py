@@ -15,7 +15,6 @@ from ..wording import counted
 
 SEED = 0
 """What chance is drawn from where a curation is called without a generator: f(D) is a function of D."""
-ANYTHING = (lambda value: True, "")
 
 
 class Method:
@@ -42,8 +41,8 @@ class Method:
 
     def __post_init__(self) -> None:
         for f in fields(self):  # type: ignore[arg-type]
-            value, (holds, words) = getattr(self, f.name), f.metadata.get("limit", ANYTHING)
-            if value is not None and not holds(value):
+            value, (holds, words) = getattr(self, f.name), f.metadata.get("limit", (None, ""))
+            if value is not None and holds and not holds(value):
                 raise DataworthError(f"{f.name} is {value!r}; it must {words}.")
 
     def bound(self, data: Dataset) -> Method:
@@ -147,9 +146,8 @@ def fitted(learner: Any, X: Array, y: Any, weights: Array | None) -> Any:
     from sklearn.preprocessing import StandardScaler
 
     learner = clone(learner or make_pipeline(StandardScaler(), LogisticRegression(max_iter=5000)))
-    steps = getattr(learner, "steps", None)
-    name = f"{steps[-1][0]}__sample_weight" if steps else "sample_weight"
-    learner.fit(X, y, **({} if weights is None else {name: weights}))
+    last = "".join(f"{name}__" for name, _ in getattr(learner, "steps", [])[-1:])
+    learner.fit(X, y, **({} if weights is None else {f"{last}sample_weight": weights}))
     return learner
 
 

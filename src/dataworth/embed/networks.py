@@ -113,12 +113,11 @@ def efficientnet(model: str) -> Network:
     name, colon, number = model.partition(":")
     if colon and (not number.isdecimal() or int(number) >= BLOCKS):
         raise DataworthError(
-            f"model {model!r} names block {number!r}, but {name} has blocks 0 to {BLOCKS - 1}: name one of"
-            " them."
+            f"model {model!r} names block {number!r}; {name} has blocks 0 to {BLOCKS - 1}: name one of them."
         )
     block = int(number) if colon else None
-    what = NAME if block is None else f"{NAME}:{block}"
     check_installed(MODULES, f"model {NAME}")
+    what = NAME if block is None else f"{NAME}:{block}"
     identity = f"{what} ({versions(*PACKAGES)}; {MEAN}, {DEVIATION})"
     return Network(identity, SIDE, lambda pixels: pixels, lambda: partial(_vectors, block))
 
@@ -201,8 +200,7 @@ def _pooled(model: Any, images: Any, use_pooler: bool) -> Any:
         output = model.get_image_features(pixel_values=images)
         return getattr(output, "pooler_output", output)
     output = model(pixel_values=images)
-    pooled = getattr(output, "pooler_output", None)
-    if pooled is not None and use_pooler:
-        return pooled.flatten(1)
+    if use_pooler and getattr(output, "pooler_output", None) is not None:
+        return output.pooler_output.flatten(1)
     hidden = output.last_hidden_state
     return hidden.mean((2, 3)) if hidden.ndim == 4 else hidden.mean(1)
