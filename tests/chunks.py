@@ -1,9 +1,13 @@
 """Chunks of work for tests of engines; workers import this file, so it imports little."""
 
+import contextlib
 import os
 import pickle
 import signal
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 from threadpoolctl import threadpool_info
 
@@ -43,6 +47,25 @@ def endless(shared, chunk):
     while chunk and time.monotonic() - started < 600:
         time.sleep(0.01)
     return chunk
+
+
+@contextlib.contextmanager
+def script(text, *arguments, **environment):
+    """A process of its own, in a session of its own, which is gone in the end."""
+    path = os.pathsep.join(map(str, (Path(__file__).parents[1] / "src", Path(__file__).parent)))
+    process = subprocess.Popen(
+        [sys.executable, "-W", "error", "-c", text, *map(str, arguments)],
+        env={**os.environ, "PYTHONPATH": path, **environment},
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
 
 
 class Elsewhere:

@@ -8,9 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from dataworth.cli.app import app
+from commands import call
 from worlds import classes, flipped
 
 yaml = pytest.importorskip("yaml", reason="PyYAML is in the extra all")
@@ -38,8 +37,7 @@ def within(command):
     """A command of ours in this process: its exit code, and what it prints."""
     name, *words = shlex.split(command)
     assert name == "dataworth"
-    result = CliRunner().invoke(app, words)
-    return result.exit_code, result.stdout
+    return call(*words)[:2]
 
 
 @pytest.fixture
@@ -56,25 +54,16 @@ def test_the_action_audits_a_file_against_the_base_branch(folder):
     """It says the verdict, writes the report for a comment, and fails as it was told to."""
     data = folder / "train data.csv"
     (folder / "raw.csv").rename(data)
-    for words in (
-        ["init", "-q"],
-        ["add", data.name],
-        ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "1"],
-    ):
-        subprocess.run(["git", *words], cwd=folder, check=True)
-    base = subprocess.run(
-        ["git", "rev-parse", "HEAD"], cwd=folder, capture_output=True, text=True, check=True
+    git = (
+        "git init -q && git add . && git -c user.name=a -c user.email=a@b commit -qm 1 && git rev-parse HEAD"
     )
+    base = run("sh", "-c", git, cwd=folder).stdout.strip()
     data.write_text((folder / "worse.csv").read_text())
     action = yaml.safe_load((ROOT / "action.yml").read_text())
     (step,) = [one for one in action["runs"]["steps"] if one.get("id") == "audit"]
     defaults = {name: one.get("default", "") for name, one in action["inputs"].items()}
-    given = dict.fromkeys(step["env"], "") | {"FAIL_ON": defaults["fail-on"], "BASE": base.stdout.strip()}
-    given |= {
-        "DATA": data.name,
-        "TEST": "test.csv",
-        "OPTIONS": f"--label label {QUICK}",
-    }
+    given = dict.fromkeys(step["env"], "") | {"FAIL_ON": defaults["fail-on"], "BASE": base}
+    given |= {"DATA": data.name, "TEST": "test.csv", "OPTIONS": f"--label label {QUICK}"}
     given |= {"RUNNER_TEMP": str(folder / "temp"), "GITHUB_OUTPUT": str(folder / "out")}
     ran = run("bash", "-c", step["run"], cwd=folder, GITHUB_ACTION_PATH=str(ROOT), **given)
     assert ran.returncode == 1, ran.stderr

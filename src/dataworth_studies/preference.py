@@ -50,7 +50,6 @@ class Plan:
     clusters: int = 20
     size: int = 1024
     max_tokens: int = 160
-    projection: str = "tensorised"
     modules: str = "last-quarter"
     training: Training = field(default_factory=Training)
 
@@ -162,7 +161,6 @@ def study(
         model,
         size=plan.size,
         modules=plan.modules,
-        projection=plan.projection,
         max_tokens=plan.max_tokens,
         cache=out / "gradients",
         progress=progress,

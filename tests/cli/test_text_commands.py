@@ -15,10 +15,6 @@ from text_worlds import write_pairs
 from tiny_models import save_language_model
 
 
-def lines(path):
-    return [json.loads(line) for line in path.read_text().splitlines()]
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("texts")
@@ -39,28 +35,26 @@ def test_pairs_reach_a_verdict(folder):
 def test_gradients_are_embedded_read_and_scored(folder, tmp_path, monkeypatch):
     pytest.importorskip("torch")
     monkeypatch.setenv("DATAWORTH_CACHE", str(tmp_path / "cache"))
-    rows = lines(folder / "test.jsonl")
+    lines = (folder / "test.jsonl").read_text().splitlines()[:40]
+    rows = [json.loads(line) for line in lines]
     texts = [template.TEMPLATE, *(text for row in rows for text in row.values())]
     model = save_language_model(tmp_path / "model", texts, blocks=2)
     words = "--gradients", "--model", model, "--numbers", 16, "--max-tokens", 160, "-q"
-    (tmp_path / "some.jsonl").write_text(
-        "".join(json.dumps(row) + "\n" for row in [*rows[:60], {**rows[0], "rejected": rows[0]["chosen"]}])
-    )
+    twice = json.dumps({**rows[0], "rejected": rows[0]["chosen"]})
+    (tmp_path / "some.jsonl").write_text("\n".join([*lines, twice]))
     out = tmp_path / "some.parquet"
     code, _, told = call("embed", tmp_path / "some.jsonl", *words, "-o", out)
     assert code == 0, told
     data, plain = dw.read(out), dw.read(tmp_path / "some.jsonl")
-    assert (data.y == plain.y).all()
-    assert (data.groups == plain.groups).all()
-    assert (data.attributes == plain.attributes).all()
+    for name in ("y", "groups", "attributes"):
+        assert (getattr(data, name) == getattr(plain, name)).all()
     assert {column.kind for column in data.columns} == {"difference"}
     pairs = read_preferences(tmp_path / "some.jsonl").pairs
     both = embed_gradients(pairs, str(model), size=16, max_tokens=160).vectors()
     signs = np.where(data.y == "first", 1, -1)[:, None]
     np.testing.assert_allclose(data.X, signs * (both[:, 0] - both[:, 1]), rtol=1e-6)
-    assert (
-        json.loads(parquet.read_schema(out).metadata[b"dataworth"])["gradients"]["projection"] == "tensorised"
-    )
+    about = json.loads(parquet.read_schema(out).metadata[b"dataworth"])
+    assert about["gradients"]["projection"] == "tensorised"
     assert dw.Yardstick.fit(data).model.intercept is False
     for wrong, sentence in (
         (("--loss", "hinge"), "--loss is 'hinge'"),

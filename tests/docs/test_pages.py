@@ -18,9 +18,8 @@ from textwrap import dedent
 from typing import NamedTuple
 
 import pytest
-from typer.testing import CliRunner
 
-from dataworth.cli.app import app
+from commands import call
 from tiny_models import save_language_model, save_text_encoder
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -50,16 +49,11 @@ class Block(NamedTuple):
 
 
 def blocks(page):
-    found = BLOCK.finditer(page.read_text(encoding="utf-8"))
-    return [
-        Block(
-            m["kind"],
-            dedent(m["text"]),
-            re.sub(r"^ *```.*$", "", m["shown"] or "", flags=re.M),
-            bool(m["skip"]),
-        )
-        for m in found
-    ]
+    found = []
+    for one in BLOCK.finditer(page.read_text(encoding="utf-8")):
+        shown = re.sub(r"^ *```.*$", "", one["shown"] or "", flags=re.M)
+        found.append(Block(one["kind"], dedent(one["text"]), shown, bool(one["skip"])))
+    return found
 
 
 def names():
@@ -76,9 +70,9 @@ def command(line):
         return python(Path(words[1]).read_text(encoding="utf-8"), {"__name__": "__main__"})
     assert words[0] == "dataworth", f"a page may run dataworth and python; mark the block 'not run': {line}"
     more = CHEAP_GRADIENTS if "--gradients" in words else CHEAP.get(words[1], ())
-    done = CliRunner().invoke(app, [*words[1:], *more])
-    assert done.exit_code == int(expected[1] if expected else 0), f"{line}\n{done.output}\n{done.exception!r}"
-    return done.stdout
+    code, out, err = call(*words[1:], *more)
+    assert code == int(expected[1] if expected else 0), f"{line}\n{out}\n{err}"
+    return out
 
 
 def python(text, space):

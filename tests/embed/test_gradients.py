@@ -4,14 +4,15 @@ import os
 import signal
 import subprocess
 import sys
+from itertools import product
 
 import numpy as np
 import pytest
 from tests.chunks import Elsewhere
 
-from dataworth.embed import language_model, projections
+from dataworth.embed import language_model
 from dataworth.embed.gradients import embed_gradients
-from dataworth.embed.projections import signs
+from dataworth.embed.language_model import signs
 from dataworth.errors import DataworthError
 from tiny_models import save_language_model
 
@@ -53,16 +54,12 @@ def true_gradients(lm, layers, tokens):
     return {name: g.double().numpy() for name, g in zip(layers, found, strict=True)}, loss.item()
 
 
-def test_tokens_are_template_prompt_and_response(lm):
+def test_a_long_prompt_is_cut_at_its_beginning_and_96_tokens_of_the_response_stay(lm):
     read = language_model.Reader(lm.tokenizer, LONGEST)
     tokens = read("what is 1 plus 1 ?", "it is 2")
     words = lm.tokenizer.convert_ids_to_tokens(tokens.ids)
     assert "".join(words) == language_model.TEMPLATE.format(q="what is 1 plus 1 ?", r="it is 2")
     assert "".join(words[tokens.start :]) == "it is 2"
-
-
-def test_a_long_prompt_is_cut_at_its_beginning_and_96_tokens_of_the_response_stay(lm):
-    read = language_model.Reader(lm.tokenizer, LONGEST)
     tokens = read("know " * 300 + "is 2", "it is " * 300)
     words = lm.tokenizer.convert_ids_to_tokens(tokens.ids)
     assert len(tokens) == LONGEST
@@ -73,29 +70,13 @@ def test_a_long_prompt_is_cut_at_its_beginning_and_96_tokens_of_the_response_sta
 
 
 def test_signs_are_fair_and_differ_by_seed_and_name():
-    one = signs(0, "a", 0, 400, 100)
-    for other in (signs(1, "a", 0, 400, 100), signs(0, "b", 0, 400, 100)):
+    one = signs(0, "a", 400, 100)
+    for other in (signs(1, "a", 400, 100), signs(0, "b", 400, 100)):
         # 40,000 independent signs: their mean product has s.d. 0.005; false alarm 1e-6
         assert abs((one * other).mean()) < 0.025
+    assert set(np.unique(one)) == {-1.0, 1.0}
     assert abs(one.mean()) < 0.025
     assert abs(np.corrcoef(one.T)[np.triu_indices(100, 1)]).max() < 0.3  # 4,950 of s.d. 0.05: 1e-5
-
-
-def test_dense_is_the_printed_formula():
-    rng = np.random.default_rng(0)
-    g = {"a": rng.normal(size=(3, 500)), "b": 1e-6 * rng.normal(size=(3, 77))}
-    whole = np.vstack([signs(5, name, 0, part.shape[1], 64) for name, part in g.items()])
-    expected = np.hstack(list(g.values())) @ whole / np.sqrt(64)
-    np.testing.assert_allclose(projections.dense(g, 64, 5), expected, rtol=1e-9, atol=1e-12)
-
-
-@pytest.mark.parametrize("block", [1, 7, 64, 500, 4096])
-def test_dense_has_the_same_bits_in_every_block_and_batch(block):
-    g = {"a": np.random.default_rng(1).standard_cauchy(size=(5, 500))}  # of many sizes, with all their digits
-    expected = projections.dense(g, 96, 0)
-    assert np.array_equal(projections.dense(g, 96, 0, block=block), expected)
-    alone = [projections.dense({"a": g["a"][i : i + 1]}, 96, 0, block=block)[0] for i in range(5)]
-    assert np.array_equal(alone, expected)
 
 
 def test_norms_and_inner_products_are_right_on_average():
@@ -105,49 +86,43 @@ def test_norms_and_inner_products_are_right_on_average():
     class Layer:
         in_features, out_features, weight = 10, 6, torch.zeros(1, dtype=torch.float64)
 
-    dense, tensorised = [], []
+    found = []
     for seed in range(2000):
-        pair = projections.dense({"w": np.stack([G.ravel(), H.ravel()])}, 32, seed)
-        dense.append([pair[0] @ pair[0], pair[0] @ pair[1]])
-        project = projections.Tensorised(torch, {"w": Layer}, 32, seed)
+        project = language_model.Tensorised(torch, {"w": Layer}, 32, seed)
         # G = Σ_t δ_t x_tᵀ with one token for each output
         x, delta = torch.tensor(np.stack([G, H])), torch.eye(6, dtype=torch.float64).expand(2, 6, 6)
         pair = project("w", x, delta).double().numpy()
-        tensorised.append([pair[0] @ pair[0], pair[0] @ pair[1]])
-    truth = np.array([(G * G).sum(), (G * H).sum()])
-    for found in (np.array(dense), np.array(tensorised)):
-        error = (found.mean(axis=0) - truth) / (found.std(axis=0) / np.sqrt(len(found)))
-        assert abs(error).max() < 5  # four numbers: false alarm 2e-6
+        found.append([pair[0] @ pair[0], pair[0] @ pair[1]])
+    truth, found = np.array([(G * G).sum(), (G * H).sum()]), np.array(found)
+    error = (found.mean(axis=0) - truth) / (found.std(axis=0) / np.sqrt(len(found)))
+    assert abs(error).max() < 5  # two numbers: false alarm 1e-6
 
 
-def test_losses_and_gradients_are_those_of_autograd(lm, tokens):
-    layers = lm.layers()
-    own = language_model.DensePass(lm, layers, 64, 0)
-    for one in tokens[:3]:
-        expected, loss = true_gradients(lm, layers, one)
-        found, own_loss = own.gradient(one)
-        assert own_loss == pytest.approx(loss, rel=1e-5)
-        for name, gradient in expected.items():
-            np.testing.assert_allclose(found[name], gradient.ravel(), rtol=1e-3, atol=1e-5)
+def projected(gradients, size, seed):
+    """By the matrix that a pass stands for, p_out ⊗ p_in for each entry; of our code, signs alone."""
+    k, found = language_model.side(size), np.zeros(size)
+    for name, G in gradients.items():
+        ends = zip(("in", "out"), G.T.shape, strict=True)
+        inner, outer = (signs(seed, f"{name}/{end}", n, size // k) for end, n in ends)
+        for i in range(size // k**2):
+            columns = slice(i * k, (i + 1) * k)
+            part = inner[:, columns].T @ G.T @ outer[:, columns]
+            found[i * k**2 : (i + 1) * k**2] += part.ravel() / np.sqrt(size)
+    return found
 
 
-def test_tensorised_is_the_projection_of_the_true_gradient(lm, tokens):
-    """The matrix that it stands for, p_out ⊗ p_in for each entry, on gradients by autograd."""
-    size, layers = 48, lm.layers()
-    k = projections.side(size)
-    expected = np.zeros((len(tokens), size))
-    for row, one in enumerate(tokens):
-        for name, G in true_gradients(lm, layers, one)[0].items():
-            inner, outer = (
-                signs(3, f"{name}/{end}", 0, n, size // k)
-                for end, n in zip(("in", "out"), G.T.shape, strict=True)
-            )
-            for product in range(size // k**2):
-                columns = slice(product * k, (product + 1) * k)
-                part = inner[:, columns].T @ G.T @ outer[:, columns]
-                expected[row, product * k**2 : (product + 1) * k**2] += part.ravel() / np.sqrt(size)
-    found, _ = language_model.TensorisedPass(lm, layers, size, 3)(tokens)
-    np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-4)
+def test_a_pass_gives_losses_and_projections_of_the_true_gradients(lm, tokens):
+    """By autograd; rows of a batch, with padding, as alone."""
+    for modules in ("last-quarter", "model.layers.0.*"):  # the first block has no graph before it
+        layers = lm.layers(modules)
+        run = language_model.TensorisedPass(lm, layers, 48, 3)
+        truth = [true_gradients(lm, layers, one) for one in tokens]
+        expected = [projected(gradients, 48, 3) for gradients, _ in truth]
+        found, losses = run(tokens)
+        assert losses == pytest.approx([loss for _, loss in truth], rel=1e-5)
+        np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-4)
+        np.testing.assert_allclose(run(tokens[:1])[0][0], expected[0], rtol=1e-3, atol=1e-4)
+        assert abs(found).max() > 0.1
 
 
 def test_layers_are_those_of_the_last_quarter_unless_named(lm):
@@ -159,26 +134,10 @@ def test_layers_are_those_of_the_last_quarter_unless_named(lm):
         lm.layers(["*.down_proj", "wrong"])
 
 
-def test_neighbours_and_the_first_layer_do_not_matter(lm, tokens):
-    """Rows of a batch, with padding, as alone; layers of the first block have no graph before them."""
-    for modules in ("last-quarter", "model.layers.0.*"):
-        run = language_model.TensorisedPass(lm, lm.layers(modules), 32, 0)
-        together, losses = run(tokens)
-        alone = [run([one]) for one in tokens]
-        np.testing.assert_allclose(together, [v[0] for v, _ in alone], rtol=1e-3, atol=1e-4)
-        np.testing.assert_allclose(losses, [loss[0] for _, loss in alone], rtol=1e-5)
-        assert abs(together).max() > 0.1
-
-
-@pytest.mark.parametrize("projection", ["tensorised", "dense"])
-def test_gradients_are_what_a_pass_gives(directory, lm, tmp_path, projection):
-    store = embed_gradients(
-        PAIRS, directory, cache=tmp_path, projection=projection, size=32, batch=4, max_tokens=LONGEST
-    )
+def test_gradients_are_what_a_pass_gives(directory, lm, tmp_path):
+    store = embed_gradients(PAIRS, directory, cache=tmp_path, size=32, batch=4, max_tokens=LONGEST)
     read = language_model.Reader(lm.tokenizer, LONGEST)
-    run = {"tensorised": language_model.TensorisedPass, "dense": language_model.DensePass}[projection](
-        lm, lm.layers(), 32, 0
-    )
+    run = language_model.TensorisedPass(lm, lm.layers(), 32, 0)
     for i in (0, 11, 22):
         for half, response in enumerate(PAIRS[i][1:]):
             one = read(PAIRS[i][0], response)
@@ -202,29 +161,25 @@ def test_an_engine_finds_the_same(directory):
 
 def test_losses_of_pairs_are_made_of_the_two_responses(directory, lm, tmp_path):
     """The parts of the two responses add up to the gradient of the loss of the pair, by autograd."""
-    store = embed_gradients(
-        PAIRS[:4], directory, cache=tmp_path, projection="dense", size=64, max_tokens=LONGEST
-    )
+    store = embed_gradients(PAIRS[:4], directory, cache=tmp_path, size=64, max_tokens=LONGEST)
     read, layers = language_model.Reader(lm.tokenizer, LONGEST), lm.layers()
     beta = 0.3
-    for per_token in (False, True):
-        for loss in ("bradley-terry", "dpo"):
-            both = store.vectors(loss, per_token=per_token, beta=beta)
-            for i in range(4):
-                one, other = (read(PAIRS[i][0], response) for response in PAIRS[i][1:])
-                weights = [layer.weight.requires_grad_(True) for layer in layers.values()]
-                worth = -language_model.negative_log_likelihoods(lm, [one, other])
-                if per_token:
-                    worth = worth / torch.tensor([len(t) - t.start for t in (one, other)])
-                margin = beta * (worth[0] - worth[1])
-                if loss == "dpo":
-                    margin = margin - margin.detach()  # the reference is the model itself
-                found = torch.autograd.grad(-torch.nn.functional.logsigmoid(margin), weights)
-                for weight in weights:
-                    weight.requires_grad_(False)
-                flat = {n: g.flatten().numpy()[None] for n, g in zip(layers, found, strict=True)}
-                expected = projections.dense(flat, 64, 0)[0]
-                np.testing.assert_allclose(both[i].sum(axis=0), expected, rtol=2e-3, atol=2e-4)
+    for per_token, loss in product((False, True), ("bradley-terry", "dpo")):
+        both = store.vectors(loss, per_token=per_token, beta=beta)
+        for i in range(4):
+            two = [read(PAIRS[i][0], response) for response in PAIRS[i][1:]]
+            weights = [layer.weight.requires_grad_(True) for layer in layers.values()]
+            worth = -language_model.negative_log_likelihoods(lm, two)
+            if per_token:
+                worth = worth / torch.tensor([len(t) - t.start for t in two])
+            margin = beta * (worth[0] - worth[1])
+            if loss == "dpo":
+                margin = margin - margin.detach()  # the reference is the model itself
+            found = torch.autograd.grad(-torch.nn.functional.logsigmoid(margin), weights)
+            for weight in weights:
+                weight.requires_grad_(False)
+            expected = projected({n: g.numpy() for n, g in zip(layers, found, strict=True)}, 64, 0)
+            np.testing.assert_allclose(both[i].sum(axis=0), expected, rtol=2e-3, atol=2e-4)
     with pytest.raises(DataworthError, match="loss is 'hinge'"):
         store.vectors("hinge")
 
@@ -248,15 +203,12 @@ def test_a_killed_run_continues_with_the_batch_in_flight(directory, tmp_path, mo
     command = [sys.executable, "-c", KILLED, directory, str(tmp_path / "cut")]
     killed = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, check=False)
     assert killed.returncode == -signal.SIGKILL
-    computed, likelihoods = [], language_model.negative_log_likelihoods
+    computed, run = [], language_model.TensorisedPass.__call__
     monkeypatch.setattr(
-        language_model,
-        "negative_log_likelihoods",
-        lambda lm, batch: computed.append(batch) or likelihoods(lm, batch),
+        language_model.TensorisedPass, "__call__", lambda *given: computed.append(1) or run(*given)
     )
-    before = torch.get_num_threads()
+    found, before = [], torch.get_num_threads()
     torch.set_num_threads(1)
-    found = []
     for store, batches in (("cut", 12 - 5), ("whole", 12), ("cut", 0)):
         computed.clear()
         asked = {"size": 32, "batch": 4, "max_tokens": LONGEST, "cache": tmp_path / store}
@@ -282,7 +234,6 @@ def test_what_cannot_be_done_is_said_in_one_sentence(directory, tmp_path, monkey
         "1 of 2 responses have no tokens": lambda: embed([("a", "b", "")]),
         "there are no pairs": lambda: embed([]),
         "size is 0, but": lambda: embed(size=0),
-        "projection is 'sparse'": lambda: embed(projection="sparse"),
         r"device \(--device\) is 'cuda:7'": lambda: embed(device="cuda:7"),
     }.items():
         with pytest.raises(DataworthError, match=sentence) as told:

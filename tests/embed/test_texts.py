@@ -48,13 +48,6 @@ def test_pairs_become_differences(encoder, tmp_path):
     np.testing.assert_allclose(made.X, signs * (chosen - rejected), atol=1e-5)
 
 
-def test_a_second_call_reads_what_the_first_kept(encoder, tmp_path, monkeypatch):
-    data = read(PAIRS)
-    first = encode(data, encoder, cache=tmp_path)
-    monkeypatch.setattr("dataworth.embed.texts._model", lambda name: pytest.fail("computed again"))
-    assert np.array_equal(encode(data.take([1, 0]), encoder, cache=tmp_path).X, first.X[[1, 0]])
-
-
 def test_an_engine_encodes_what_is_not_known_and_finds_the_same(encoder, tmp_path):
     data, engine, told = read(PAIRS), Elsewhere(), []
     encode(data.take([0]), encoder, cache=tmp_path)
@@ -64,6 +57,8 @@ def test_an_engine_encodes_what_is_not_known_and_finds_the_same(encoder, tmp_pat
     assert engine.asked
     assert not known & {text for piece in engine.asked for text in piece}
     assert told[-1][0] == told[-1][1]
+    encode(data.take([1, 0]), encoder, cache=tmp_path, engine=(again := Elsewhere()))
+    assert not again.asked
 
 
 def test_what_is_no_encoder_is_said_in_one_sentence(tmp_path, monkeypatch):

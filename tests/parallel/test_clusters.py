@@ -119,8 +119,6 @@ def test_joblib_on_this_machine_is_local(backend):
         assert get_engine(jobs=2) == Local(2)  # what is asked for here comes first
     assert get_engine(enough=4) == Local(4)
 
-
-def test_a_backend_that_is_none_of_ours_is_refused():
     class Other(joblib.parallel.BACKENDS["threading"]):
         pass
 
@@ -128,15 +126,12 @@ def test_a_backend_that_is_none_of_ours_is_refused():
         assert "There is no engine 'Other': use 'local' or 'ray'." in refusal(get_engine)
 
 
-def test_a_package_that_is_not_installed(monkeypatch):
-    monkeypatch.setitem(sys.modules, "ray", None)
-    assert refusal(get_engine, "ray") == needs_extra("the engine 'ray'", "ray")
-
-
-def test_an_address_at_which_nobody_is():
+def test_a_package_that_is_not_installed_and_an_address_at_which_nobody_is(monkeypatch):
     pytest.importorskip("ray")
     assert refusal(get_engine, "ray", None, "127.0.0.1:1").startswith("There is no Ray at 127.0.0.1:1 (")
     assert "name the engine too" in refusal(get_engine, None, None, "127.0.0.1:1")
+    monkeypatch.setitem(sys.modules, "ray", None)
+    assert refusal(get_engine, "ray") == needs_extra("the engine 'ray'", "ray")
 
 
 def test_a_worker_with_another_version_or_without_a_package_is_a_sentence(monkeypatch):

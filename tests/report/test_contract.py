@@ -8,7 +8,7 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from importlib.resources import files
 from pathlib import Path
-from types import SimpleNamespace
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
@@ -65,9 +65,13 @@ class Reader(HTMLParser):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_all_forms_have_the_numbers_of_the_terminal(kind):
-    result = results()[kind]
-    page, markdown = Reader(views.report(result, ".html")), views.report(result, ".md").replace("\\", "")
+def test_all_forms_have_the_numbers_of_the_terminal_and_the_same_charts(kind):
+    """The terminal's text is recorded: `python tests/golden/texts.py --write` writes it again."""
+    result, recorded = results()[kind], (texts.FOLDER / f"{kind}.txt").read_text(encoding="utf-8")
+    assert texts.same(shown(result, verbose=True), recorded)
+    assert not texts.same(recorded.replace(" ", " other ", 1), recorded)
+    html, markdown = views.report(result, ".html"), views.report(result, ".md").replace("\\", "")
+    page = Reader(html)
     assert not page.open
     assert not page.wrong
     assert [page.count(tag) for tag in ("h1", "main", "script")] == [1, 1, 1]
@@ -80,32 +84,15 @@ def test_all_forms_have_the_numbers_of_the_terminal(kind):
     assert not {"script", "dl", "dt", "dd"} & {tag for tag, _ in fragment.elements}, "notebooks lay out lists"
     assert not fragment.open
 
-
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("yardstick", "description")])
-def test_figures_and_pages_draw_the_same_charts(kind, tmp_path):
-    """Every panel has named axes; every chart of a page has a caption that is its name."""
-    result = results()[kind]
     charts = views.document(result, bits=True).charts
-    figure = views.plot(result, tmp_path / "figure.svg", bits=True)
-    assert [axes.get_xlabel() for axes in figure.axes] == [getattr(c, "across", c.unit) for c in charts]
-    assert (tmp_path / "figure.svg").stat().st_size > 1000
-    page_text = views.report(result, ".html")
-    page = Reader(page_text)
     drawn = [told for tag, told in page.elements if tag == "svg" and told.get("role") == "img"]
-    assert len(drawn) >= 1
+    assert (len(drawn) > 0) == (len(charts) > 0) == (kind not in ("yardstick", "description"))
     ids = [told["id"] for _, told in page.elements if "id" in told]
     assert len(set(ids)) == len(ids), "of several charts"
-    assert {told["aria-labelledby"] for told in drawn} <= set(ids)
-    assert set(re.findall("#[0-9a-f]{6}", page_text.partition("<body>")[2])) == set(), "colours of the style"
-    assert views.report(result, ".html") == page_text
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_texts_are_what_they_were(kind):
-    """`python tests/golden/texts.py --write` writes them again."""
-    recorded = (texts.FOLDER / f"{kind}.txt").read_text(encoding="utf-8")
-    assert texts.same(shown(results()[kind], verbose=True), recorded)
-    assert not texts.same(recorded.replace(" ", " other ", 1), recorded)
+    assert {told["aria-labelledby"] for told in drawn} <= set(ids), "a caption is its chart's name"
+    assert not re.findall("#[0-9a-f]{6}", html.partition("<body>")[2]), "colours of the style"
+    axes = views.plot(result, bits=True).axes if charts else []
+    assert [one.get_xlabel() for one in axes] == [getattr(c, "across", c.unit) for c in charts]
 
 
 @pytest.mark.parametrize(
@@ -140,6 +127,7 @@ def test_a_page_asks_for_nothing_and_holds_no_row():
     """No address but those in the page, and no number of the data, whose decimals would be recognised."""
     for kind in ("audit-rise", "values"):
         text = views.report(results()[kind], ".html")
+        assert views.report(results()[kind], ".html") == text
         assert not re.search(r"https?:|url\((?!#)|@import|src=", text)
         for value in (*NOISY.X[:20].ravel(), *held_out().X[:20].ravel()):
             assert f"{abs(value):.4f}" not in text
@@ -223,10 +211,8 @@ def test_parts_of_pairs_are_shown_only_if_they_add_up_to_the_score():
     score = dw.score(DATA, held_out(), yardstick=yardstick(), ignore="all", keep=True, **PAIRS)
     further = Further(parts=score.parts)
     assert shared.parts_section(score, further, NATS)
-    off = SimpleNamespace(**{**vars(score.parts), "unexplained": Estimate(1e-3, None, None)})
-    assert shared.adds_up(score.parts, score.value)
+    off = replace(score.parts, unexplained=Estimate(1e-3, None, None))
     assert not shared.adds_up(off, score.value)
-    assert not shared.adds_up(score.parts, score.value + 1e-4)
     assert not shared.parts_section(replace(score, value=score.value + 1e-4), further, NATS)
 
 
@@ -253,25 +239,20 @@ def test_the_ladder_is_told_as_the_score_is():
         for name in ("nothing", "ceiling"):
             assert ladder[name] == pytest.approx(getattr(score.ladder, name).value / unit)
         assert ladder["of_ceiling"] == pytest.approx(ladder["data"] / ladder["ceiling"])
-    assert (
-        dw.score(DATA, held_out(), yardstick=yardstick(), ignore="all", **PAIRS).to_dict()["ladder"] is None
-    )
+    pairs = dw.score(DATA, held_out(), yardstick=yardstick(), ignore="all", **PAIRS)
+    assert pairs.to_dict()["ladder"] is None
 
 
 # --- words and looks ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("verdict", [*VERDICTS, None])
-def test_every_verdict_has_its_words_and_looks(verdict):
-    audit = replace(results()["audit-cut"], verdict=verdict)
-    sentence, meaning = audit_document.ANSWERS.get(verdict, (audit.question, audit_document.NO_VERDICT))
-    page = Reader(views.report(audit, ".html")).words
-    assert sentence in page
-    assert meaning in page
-    assert f"Audit: {verdict or 'no verdict'}" in views.report(audit, ".md")
-
-
 def test_no_two_verdicts_look_or_sound_the_same():
+    for verdict in (*VERDICTS, None):
+        audit = replace(results()["audit-cut"], verdict=verdict)
+        told = views.report(audit, ".md").replace("\\", "")
+        for words in audit_document.ANSWERS.get(verdict, (audit.question, audit_document.NO_VERDICT)):
+            assert words in told
+        assert f"Audit: {verdict or 'no verdict'}" in told
     assert set(VERDICT_TONES) == set(audit_document.ANSWERS) == set(VERDICTS)
     looks = [LOOKS[tone] for tone in VERDICT_TONES.values()]
     for column in zip(*((look.colour, look.shape, look.emoji) for look in looks), strict=True):

@@ -76,8 +76,7 @@ class Under:
 def test_a_model_that_no_tempering_mends_is_noted(variance, noted):
     """A prior a hundred thousand times too tight: doubling rows raises the score, and DW001 says so."""
     others = [check.code for check in CHECKS if check.code != "DW001"]
-    yard = {"yardstick": yardstick(), "ignore": others}
-    score = dw.score(DATA, held_out(), model=Under(variance), **yard)
+    score = dw.score(DATA, held_out(), model=Under(variance), yardstick=yardstick(), ignore=others)
     assert ("repeating rows raises the score" in words(score)) is noted
 
 

@@ -153,12 +153,10 @@ def test_the_error_command_finds_the_slope(tmp_path):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ("mi --pool mnist", "--data DIR"),
         ("mi --pool imagenet", "known pools"),
         ("mi --size 5000", "only 1797 rows"),
         ("mi --estimators guess", "no estimator 'guess'"),
         ("mi --quick --pool cifar", "drop --quick"),
-        ("mi --axes 100", "axes is 100"),
         ("mi-error --axes many", "axes"),
         ("mi --quick --size 1", "size is 1"),  # what is given is not overruled
         ("mi --prior-variances wide", "'wide'"),

@@ -325,7 +325,6 @@ REFUSED = {
     "--yardstick": ("score", "v.safetensors", *TEST, "--prior-variance", "2"),
     "without rows": ("seal", "v.safetensors", "--yardstick", "y.json", "-o", "w.safetensors"),
     ".safetensors": ("seal", "other.csv", "--yardstick", "y.json", "-o", "w.csv"),
-    "--explain needs rows": ("rank", "v.safetensors", *TEST, "--yardstick", "y.json", "--explain"),
     "--force": ("seal", "vendor.csv", "--yardstick", "y.json", "-o", "v.safetensors"),
 }
 

@@ -23,6 +23,9 @@ from .options import add_command as command
 __all__ = ["app"]
 After = Annotated[Path | None, file("The data after curation.", "AFTER")]
 Shown = Annotated[Showing, Some("json", "quiet", "verbose", "bits", "csv", "plot", "report")]
+CURATE = "In place of AFTER: a curation, NAME or NAME:key=value,key=value; see 'dataworth curations'."
+SOURCE = "Column that says where a row comes from, such as annotator or vendor: sources are valued too."
+CROSS_FIT = "Parts of the test set: leave out labels that the other parts doubt, and measure on each part."
 FILES = ("data", "before", "after")
 Where = ("jobs", "engine", "address")
 REPLAYED: ContextVar[dict[str, Any]] = ContextVar("REPLAYED", default={})  # noqa: B039
@@ -111,14 +114,7 @@ def demo(
 def audit(
     before: Annotated[Path, file("The data before curation.", "BEFORE")],
     after: After = None,
-    curate: Annotated[
-        list[str] | None,
-        word(
-            "In place of AFTER: a curation, NAME or NAME:key=value,key=value; see 'dataworth curations'.",
-            "--curate",
-            metavar="NAME",
-        ),
-    ] = None,
+    curate: Annotated[list[str] | None, word(CURATE, "--curate", metavar="NAME")] = None,
     fail_on: FailOn = None,
     strict: Strict = False,
 ) -> None:
@@ -161,27 +157,9 @@ def values(
     data: DataFile,
     columns: Annotated[Columns, Some(without=("group",))],
     showing: Annotated[Showing, Some("json", "quiet", "verbose", "bits", "plot", "report")],
-    source: Annotated[
-        str | None,
-        word(
-            "Column of the data that says where a row comes from, such as annotator or vendor: sources are"
-            " valued too.",
-            "--source",
-            "--group",
-            panel=PANELS["Columns"],
-        ),
-    ] = None,
-    fdr: Annotated[
-        float, word("Expected proportion of false entries on the list of rows (default: 0.1).")
-    ] = 0.1,
-    cross_fit: Annotated[
-        int | None,
-        word(
-            "Parts of the test set: leave out labels that the other parts doubt, and measure on each part.",
-            "--cross-fit",
-            metavar="K",
-        ),
-    ] = None,
+    source: Annotated[str | None, word(SOURCE, "--source", panel=PANELS["Columns"])] = None,
+    fdr: Annotated[float, word("Expected proportion of false entries on the list (default: 0.1).")] = 0.1,
+    cross_fit: Annotated[int | None, word(CROSS_FIT, "--cross-fit", metavar="K")] = None,
     output: Annotated[
         Path | None, word("File for all rows: .parquet or .csv.", "--output", "-o", metavar="FILE")
     ] = None,
@@ -225,10 +203,8 @@ def contributions(
 def forecast(
     data: DataFile,
     showing: Shown,
-    rows: Annotated[int | None, word("Further rows (default: as many as there are).", "--rows")] = None,
-    target: Annotated[
-        float | None, word("A value, nats per block: how many rows would it take?", "--target")
-    ] = None,
+    rows: Annotated[int | None, word("Further rows (default: as many as there are).")] = None,
+    target: Annotated[float | None, word("A value, nats per block: how many rows would it take?")] = None,
 ) -> None:
     """Say what more rows like these would be worth, with a range.
 
@@ -243,7 +219,7 @@ def sensitivity(
     showing: Annotated[Showing, Some("json", "quiet", "verbose", "bits", "csv", "plot")],
     after: After = None,
     priors: Annotated[
-        str | None, word("Prior variances, such as '0.1,1,10' (default: two decades around the chosen one).")
+        str | None, word("Prior variances: '0.1,1,10' (default: around the chosen one).")
     ] = None,
 ) -> None:
     """Say how a score, or a verdict, depends on the prior variance.

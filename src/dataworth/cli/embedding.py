@@ -90,7 +90,6 @@ def embed_pairs(
             pairs.pairs,
             options.model,
             modules=[name.strip() for name in wanted.modules.split(",")],
-            projection=wanted.projection,
             size=wanted.numbers,
             seed=wanted.seed,
             batch=wanted.responses,

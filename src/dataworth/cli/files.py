@@ -15,11 +15,7 @@ PLOT_SUFFIXES = (".png", ".svg", ".pdf")
 
 
 def names_of(paths: Sequence[Path]) -> list[str]:
-    """File names without their suffixes; the whole path where two would have the same name.
-
-    >>> names_of([Path("x/a.csv"), Path("y/a.csv"), Path("b.csv.gz")])
-    ['x/a.csv', 'y/a.csv', 'b']
-    """
+    """File names without their suffixes; the whole path where two would have the same name."""
     twice = [str(path) for path, times in Counter(map(str, paths)).items() if times > 1]
     if twice:
         raise DataworthError(f"{twice[0]} is given more than once: give each dataset once.")

@@ -102,10 +102,12 @@ class Job:
         """The words that make the same result: what does not determine it is left out."""
         if self.words is not None:
             return self.words
-        usual = OWN.get(self.command, {})
-        own = {name: value for name, value in self.own.items() if value != usual[name]}
-        told = {"test": self.files["test"], **own, **vars(self.columns)}
-        return command_line(self.command, self.every_file("test"), told, self.options)
+        usual = {one.name: one.default for one in fields(Options)} | {"seed": None}
+        own = {n: value for n, value in self.own.items() if value != OWN[self.command][n]}
+        given = {n: value for n, value in self.options.items() if str(value) != str(usual.get(n))}
+        told = {"test": self.files["test"], **own, **vars(self.columns), **given}
+        words = as_words({n: value for n, value in told.items() if n not in NOT_KEPT})
+        return shlex.join(["dataworth", self.command, *map(str, self.every_file("test")), *words])
 
     def to_config(self, inputs: Mapping[str, str], options: Options | None = None) -> dict[str, Any]:
         """What replays the job from anywhere: paths are absolute, inputs are known by their content."""
@@ -134,19 +136,6 @@ class Job:
         about = {"fail_on": self.fail_on, "strict": self.strict}
         words = {"words": self.command_line(), "words_of": _digest(config)}
         return {**config, "about": {**versions(), **about, **words}}
-
-
-def command_line(
-    command: str, files: Sequence[Path], told: Mapping[str, Any], options: Mapping[str, Any]
-) -> str:
-    """The words that make the same result: `told` as they are, options where they are not the usual ones."""
-    usual = {one.name: one.default for one in fields(Options)} | {"seed": None}
-    unusual = {
-        name: value
-        for name, value in options.items()
-        if name not in NOT_KEPT and str(value) != str(usual.get(name))
-    }
-    return shlex.join(["dataworth", command, *map(str, files), *as_words({**told, **unusual})])
 
 
 def as_words(given: Mapping[str, Any]) -> list[str]:

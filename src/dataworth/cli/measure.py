@@ -77,10 +77,12 @@ def _own_arguments(job: Job) -> dict[str, Any]:
 
 def load(job: Job, options: Options, showing: Showing) -> Loaded:
     """Read the files of a job together, and say what was decided; refuse what it cannot measure."""
-    engine, columns = engine_of(options), job.columns
+    engine, columns = options.engine, job.columns
+    if engine is None or isinstance(engine, str):
+        engine = get_engine(engine, options.jobs, options.address)
     asked = reading_of(job.what, options, columns.roles, streams=job.command == "score")
     reading = replace(asked, encode=encoder(columns, engine, showing.quiet))
-    sealed = _sealed_files(job, options.form, "whole" if asked.drawn is None else "pairs", showing.explain)
+    sealed = _sealed_files(job, options.form, "whole" if asked.drawn is None else "pairs")
     sources = None
     if job.own.get("source") is not None:
         sources, reading = read_sources(job, reading)
@@ -90,8 +92,6 @@ def load(job: Job, options: Options, showing: Showing) -> Loaded:
     inputs = load_inputs(paths, job.files["test"], reading, options.yardstick)
     for line in [] if showing.quiet else inputs.lines():
         say(line)
-    if showing.explain and any(isinstance(one, Stream) for one in inputs.data.values()):
-        raise DataworthError("--explain measures rows again, which data read in passes are not: drop it.")
     hashes = inputs.hashes() if job.pins or options.run_dir else {}
     hashes |= {absolute(path): data.content_hash() for path, data in sealed.items()}
     if isinstance(options.yardstick, Yardstick):
@@ -101,13 +101,6 @@ def load(job: Job, options: Options, showing: Showing) -> Loaded:
             f"{path} has changed since the run was configured: restore the file, or start a new run."
         )
     return Loaded(inputs, sealed, sources, hashes)
-
-
-def engine_of(options: Options) -> Any:
-    """Where the work runs, as far as that is known before the work is."""
-    if options.engine is None or isinstance(options.engine, str):
-        return get_engine(options.engine, options.jobs, options.address)
-    return options.engine
 
 
 def encoder(columns: Columns, engine: Any, quiet: bool) -> Callable[[Any], Any] | None:
@@ -136,7 +129,7 @@ def read_sources(job: Job, reading: Reading) -> tuple[Any, Reading]:
     return sources, replace(reading, options={**roles, "exclude": left_out})
 
 
-def _sealed_files(job: Job, form: str, design: str, explain: bool) -> dict[Path, Sealed]:
+def _sealed_files(job: Job, form: str, design: str) -> dict[Path, Sealed]:
     """The sealed files of a job; a sentence where rows are needed."""
     found = {}
     for role, given in job.files.items():
@@ -144,8 +137,6 @@ def _sealed_files(job: Job, form: str, design: str, explain: bool) -> dict[Path,
             if role != "data" or job.command not in SEALABLE:
                 who = {"test": "a test set", "data": job.command}.get(role, "an audit")
                 raise DataworthError(f"{path} is sealed, but {who} needs rows: only score and rank take it.")
-            if explain:
-                raise DataworthError(f"{path} is sealed, but --explain needs rows: drop one of them.")
             refuse_unsealable(form, design)
             found[path] = Sealed.load(path)
     return found
@@ -162,9 +153,12 @@ def measure(job: Job, options: Options, own: Mapping[str, Any], loaded: Loaded, 
     with ExitStack() as stack:
         run = None
         if options.run_dir is not None:
-            run = stack.enter_context(_open_run(job, options, loaded))
+            config = job.to_config(loaded.hashes, options)
+            run = stack.enter_context(Run.open(Path(str(options.run_dir)), config))
+            for note in run.notes:
+                say(note)
         listening = listen(showing.quiet, FITTING if options.yardstick is None else None)
-        keep = showing.explain or bool(showing.report) or (showing.verbose and not showing.quiet)
+        keep = bool(showing.report) or (showing.verbose and not showing.quiet)
         progress = stack.enter_context(listening)
         given = replace(options, run_dir=run, progress=progress, keep=keep)
         if job.what == "audit" and job.options.get("values") is None:
@@ -188,13 +182,6 @@ def measure(job: Job, options: Options, own: Mapping[str, Any], loaded: Loaded, 
             except OSError as error:  # a full disk, say: the result is there, and is shown
                 say(f"{run.directory}: the result cannot be kept ({error.strerror}): make room, run it again")
     return found
-
-
-def _open_run(job: Job, options: Options, loaded: Loaded) -> Run:
-    run = Run.open(Path(str(options.run_dir)), job.to_config(loaded.hashes, options))
-    for note in run.notes:
-        say(note)
-    return run
 
 
 def exit_code(job: Job, found: Any, fails: frozenset[str], quiet: bool) -> int:

@@ -39,26 +39,20 @@ class Columns:
     """What the columns of the files are used as."""
 
     label: str | None = option(None, "Label column; guessed from its name if only one fits.")
-    group: str | None = option(
-        None, "Column that says which rows belong together: patient, document, prompt."
-    )
-    attribute: str | None = option(
-        None, "Column with what should not matter, for match-groups, reweight and a check."
-    )
+    group: str | None = option(None, "Column of rows that belong together: patient, document, prompt.")
+    attribute: str | None = option(None, "Column that should not matter, for match-groups and a check.")
     id: str | None = option(None, "Column that names rows; guessed from its name.")
     features: str | None = option(
-        None, "Feature columns: names or patterns, such as 'age,emb_*' (default: all others)."
+        None, "Feature columns: names or patterns: 'age,emb_*' (default: all others)."
     )
     exclude: str | None = option(None, "Columns to leave out: names or patterns, such as 'when,raw_*'.")
     weights: str | None = option(None, "Column that says how often a row counts.")
     impute: bool = option(False, "Fill in missing feature values instead of refusing them.")
     text_encoder: str | None = option(
-        None, "Sentence-transformers model, by name or directory, for texts (default: hashed n-grams)."
+        None, "Sentence-transformers model for texts (default: hashed n-grams)."
     )
     categories: str | None = option(None, "Columns to keep as text, though they look like numbers.", WRITTEN)
-    numbers: str | None = option(
-        None, "Columns that are numbers, though they look like codes (007).", WRITTEN
-    )
+    numbers: str | None = option(None, "Columns of numbers, though they look like codes (007).", WRITTEN)
     decimal: str | None = option(None, "Decimal mark, . or , where 1,234 could be either number.", WRITTEN)
     dates: str | None = option(None, "dmy or mdy, where 03/04/2021 could be either day.", WRITTEN)
     exact_labels: bool = option(False, "Keep labels apart that differ only in case or spaces.", WRITTEN)
@@ -66,15 +60,9 @@ class Columns:
     encoding: str | None = option(None, "Encoding of text files, such as cp1252 (default: found).", WRITTEN)
     header: str | None = option(None, "yes or no: the first row names the columns (default: yes).", WRITTEN)
     sheet: str | None = option(None, "Sheet of an .xlsx (default: the first with rows).", WRITTEN)
-    missing: list[str] | None = option(
-        None,
-        "Text that stands for a missing value, such as xx or -999; can be given more than once.",
-        WRITTEN,
-    )
+    missing: list[str] | None = option(None, "Text for a missing value: -999; can be repeated.", WRITTEN)
     sample: int | None = option(None, "Rows of data files to draw at random (default: all).", WRITTEN)
-    stream: bool = option(
-        False, "Read data in passes (score, seal); done anyway where they do not fit in memory.", WRITTEN
-    )
+    stream: bool = option(False, "Read data in passes (score, seal), as is done with large files.", WRITTEN)
 
     @property
     def roles(self) -> dict[str, Any]:
@@ -88,18 +76,11 @@ class Showing:
 
     json: bool = option(False, "The result alone, as JSON, on stdout.")
     quiet: bool = option(False, "One line only.")
-    verbose: bool = option(False, "Also each arm and the yardstick; tracebacks of bugs.")
+    verbose: bool = option(False, "Also each arm, the yardstick, parts of a score; tracebacks of bugs.")
     bits: bool = option(False, "Bits instead of nats.")
-    csv: Path | None = option(
-        None, "Write the table to this file: every block or pair and arm, in nats, unclipped."
-    )
+    csv: Path | None = option(None, "Write the table: every block or pair and arm, in nats, unclipped.")
     plot: Path | None = option(None, "Draw the result: .png, .svg or .pdf.")
-    report: list[Path] | None = option(
-        None,
-        "Write a report: .html (one page), .md (for a pull request) or .json; measures some more. Can be "
-        "given more than once.",
-    )
-    explain: bool = option(False, "Also why: the parts that the value, or its change, is made of.")
+    report: list[Path] | None = option(None, "Write a report: .html, .md or .json; can be repeated.")
 
 
 @dataclass(frozen=True)
@@ -111,9 +92,7 @@ class Embedding:
         "efficientnet-lite0 (the default), efficientnet-lite0:14 (its block 14, of 0 to 15), pixels, or"
         " the name or directory of a vision model of transformers.",
     )
-    size: int | None = option(
-        None, "Side to resize images to (default: as they are if all are alike, else the model's)."
-    )
+    size: int | None = option(None, "Side to resize images to (default: only if they differ in size).")
     batch: int = option(64, "Images that are decoded and cached together (default: 64).")
     cache: Path | None = option(None, "Directory to keep vectors in (default: the user's cache directory).")
     no_cache: bool = option(False, "Keep no vectors.")
@@ -124,13 +103,7 @@ class Embedding:
 class Gradients:
     """How pairs of responses become gradients of a language model, with --gradients."""
 
-    modules: str = option(
-        "last-quarter",
-        "Linear layers: last-quarter (of the blocks, the default), all, or patterns: '*.down_proj'.",
-    )
-    projection: str = option(
-        "tensorised", "tensorised (from hooks, the default) or dense (as printed, slow)."
-    )
+    modules: str = option("last-quarter", "Linear layers: last-quarter, all, or patterns: '*.down_proj'.")
     loss: str = option("nll", "nll (of each response, the default), bradley-terry or dpo (of the pair).")
     per_token: bool = option(False, "Losses divided by the tokens of their response.")
     numbers: int = option(1024, "Numbers of a projected gradient (default: 1024).")
@@ -179,16 +152,6 @@ class Command(TyperCommand):
     """A command that says of a test set that is missing what it is, and how to get one. `--help` shows the
     options that most need, `--help-all` all of them."""
 
-    def show_all(self) -> None:
-        """Hide no option."""
-        for one in self.params:
-            one.hidden = False  # type: ignore[attr-defined]
-
-    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
-        """What a shell completes: options that help does not show too."""
-        self.show_all()
-        return super().shell_complete(ctx, incomplete)
-
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """The arguments, or what is missing."""
         try:
@@ -212,7 +175,8 @@ def file(help: str, metavar: str = "FILE") -> Any:
 
 def _help_all(context: typer.Context, wanted: bool) -> None:
     if wanted:
-        context.command.show_all()  # type: ignore[attr-defined]
+        for one in context.command.params:
+            one.hidden = False  # type: ignore[attr-defined]
         typer.echo(context.get_help())
         raise typer.Exit
 
@@ -230,10 +194,8 @@ FORMATS = (
     "or a 'pattern*'."
 )
 DataFile = Annotated[Path, file(FORMATS, "DATA")]
-FailOn = Annotated[
-    str | None,
-    word("Exit with code 1 on these verdicts, such as 'strategic,harmful'.", panel=PANELS["Showing"]),
-]
+FAIL_ON = "Exit with code 1 on these verdicts, such as 'strategic,harmful'."
+FailOn = Annotated[str | None, word(FAIL_ON, panel=PANELS["Showing"])]
 Strict = Annotated[bool, word("Exit with code 3 if a check fires.", "--strict", panel="Checks", metavar=" ")]
 Test = Annotated[Path, word("Test set that the data are measured on.", "--test", metavar="FILE")]
 Talking = Annotated[Showing, Some("json", "quiet", "verbose")]

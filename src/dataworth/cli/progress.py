@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,7 +10,7 @@ from contextlib import contextmanager
 from .guard import say
 
 PATIENCE = 2.0
-"""Seconds of work before a log hears what is done, or how much of it."""
+"""Seconds of work before a log hears how much of it is done."""
 LINE_EVERY = 10.0
 """Seconds between two lines in a log."""
 MEASURING = "measuring…"
@@ -20,11 +19,7 @@ LONG = 60.0
 
 
 def duration(seconds: float) -> str:
-    """Seconds in words of the right size.
-
-    >>> duration(42), duration(170), duration(9000)
-    ('42 s', '3 min', '2.5 h')
-    """
+    """Seconds in words of the right size: 42 s, 3 min, 2.5 h."""
     if seconds < 90:
         return f"{max(1, round(seconds))} s"
     return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
@@ -38,27 +33,18 @@ class Lines:
         self._started: tuple[float, int] | None = None
         self._counted = (0, 0)
         self._last, self._wait = 0.0, PATIENCE
-        self._waiting: threading.Timer | None = None
 
     def preparing(self, what: str) -> None:
-        """Say what is done before the work is known, once it has lasted a while."""
-        self.close()
-        self._waiting = threading.Timer(PATIENCE, self._write, [what])
-        self._waiting.daemon = True  # a command that ends does not wait for it
-        self._waiting.start()
+        """What is done before the work is known: a log hears nothing of it."""
 
     def expect(self, seconds: float) -> None:
         """Print the estimate of long work; what was counted before is another matter."""
-        self.close()
         self._started = None
         if seconds > LONG:
             self._write(f"about {duration(seconds)}")
-        else:  # it may last all the same, and its first part is counted only when it is done
-            self.preparing(f"measuring, about {duration(seconds)}…" if seconds > PATIENCE else MEASURING)
 
     def update(self, done: int, total: int) -> None:
         """Print a line, if the last one is long ago."""
-        self.close()
         now = time.monotonic()
         if total != self._counted[1] or done < self._counted[0]:
             self._started = None  # another work than before
@@ -72,10 +58,7 @@ class Lines:
             self._last, self._wait = now, LINE_EVERY
 
     def close(self) -> None:
-        """What was being prepared is done."""
-        if self._waiting is not None:
-            self._waiting.cancel()
-        self._waiting = None
+        """Nothing is left of it."""
 
 
 class Bar(Lines):
@@ -97,8 +80,7 @@ class Bar(Lines):
 
     def expect(self, seconds: float) -> None:
         """Show the bar."""
-        if seconds > LONG:
-            self._write(f"about {duration(seconds)}")
+        super().expect(seconds)
         self.preparing(MEASURING)
 
     def update(self, done: int, total: int) -> None:

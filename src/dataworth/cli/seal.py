@@ -57,13 +57,13 @@ def _sealed_file(path: Path, sealed: Sealed) -> Told:
 
 def _revealing(rows: int, d: int) -> list[str]:
     """What a vendor should know before sending so many rows on so many coefficients."""
-    if rows >= ENOUGH * d:
-        return []
-    if rows > d:
-        few = f"{rows / d:.1f} rows for each of {d} coefficients: single rows may show"
-        return [f"{few}; {ENOUGH} or more are better"]
-    gives = f"{counted(rows, 'row')} on {d} coefficients: the file gives away the directions of the rows"
-    return [f"{gives} themselves; seal many more rows than coefficients"]
+    few = (
+        f"{rows / d:.1f} rows for each of {d} coefficients: single rows may show; {ENOUGH} or more are better"
+    )
+    if rows <= d:
+        few = f"{counted(rows, 'row')} on {d} coefficients: the file gives away the directions of the rows "
+        few += "themselves; seal many more rows than coefficients"
+    return [few] if rows < ENOUGH * d else []
 
 
 def commit_file(path: Path, columns: Columns, key: str | None, quiet: bool) -> Told:

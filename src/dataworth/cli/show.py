@@ -25,24 +25,26 @@ def result(result: Any, options: Showing, reading: Sequence[Mapping[str, Any]] =
     `reading`: what was decided while files were read, for JSON.
     """
     bits = {"bits": options.bits} if views.in_bits(result) else {}
-    explain = options.explain and hasattr(type(result), "parts")
     if options.json:
-        with listen(options.quiet or not explain, preparing=EXPLAINING):
-            told = result.to_dict(**bits, parts=True) if explain else result.to_dict(**bits)
-        told |= {"reading": list(reading)} if reading else {}
+        told = result.to_dict(**bits) | ({"reading": list(reading)} if reading else {})
         print(json.dumps(views.finite(told), indent=2, allow_nan=False))
     elif options.quiet:
-        print(views.line(result, **bits) + _alarm(result))
+        codes = ", ".join(one.code for one in getattr(result, "checks", ()) if one.fires)
+        print(views.line(result, **bits) + (f" (fired: {codes})" if codes else ""))
     else:
         print_rich(views.full(result, verbose=options.verbose, **bits))
-        if explain or (options.verbose and getattr(result, "case", None) is not None):
+        if options.verbose and getattr(result, "case", None) is not None:
             sys.stdout.flush()  # the result need not wait for its reasons
             with listen(options.quiet, preparing=EXPLAINING):
                 why = views.why(result, **bits)
             print_rich(why)
     sys.stdout.flush()
     if options.csv is not None:
-        _write_table(getattr(result, "table", result).rows(), options.csv)
+        rows = getattr(result, "table", result).rows()
+        with atomic_write(options.csv) as place, place.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
         announce("table", options.csv, options.quiet)
     if options.plot is not None:
         with atomic_write(options.plot) as place:
@@ -53,11 +55,6 @@ def result(result: Any, options: Showing, reading: Sequence[Mapping[str, Any]] =
         with listen(options.quiet, preparing=REPORTING):
             views.write(result, path, options.bits)
         announce("report", path, options.quiet)
-
-
-def _alarm(result: Any) -> str:
-    codes = [one.code for one in getattr(result, "checks", ()) if one.fires]
-    return f" (fired: {', '.join(codes)})" if codes else ""
 
 
 def announce(what: str, path: Path, quiet: bool) -> None:
@@ -75,10 +72,3 @@ def print_rich(renderable: Any) -> None:
         console.print(renderable)
     lines = captured.get().split("\n")
     sys.stdout.write("\n".join(line.rstrip(" ") for line in lines))
-
-
-def _write_table(rows: list[dict[str, Any]], path: Path) -> None:
-    with atomic_write(path) as place, place.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)

@@ -13,9 +13,7 @@ from .options import add_command as command
 @command
 def checks(
     talking: Talking,
-    codes: Annotated[
-        list[str] | None, file("Some checks, in full (default: a list of all).", "CODES...")
-    ] = None,
+    codes: Annotated[list[str] | None, file("Some, in full (default: a list of all).", "CODES...")] = None,
 ) -> object:
     """List the checks that are made of every result: what each means if it fires, what to do.
 
@@ -64,9 +62,7 @@ def yardstick(
         Path | None,
         word("File to publish it in; its key is kept beside it.", "--output", "-o", metavar="FILE"),
     ] = None,
-    verify: Annotated[
-        Path | None, word("A published one: was it of this test set?", "--verify", metavar="FILE")
-    ] = None,
+    verify: Annotated[Path | None, word("A published one: was it of this test set?", metavar="FILE")] = None,
 ) -> object:
     """Fit the yardstick of a test set, to measure any data with later.
 
@@ -122,22 +118,14 @@ def commit(
 
 @command
 def embed(
-    source: Annotated[
-        Path,
-        file(
-            "A folder with a folder of images per label, or a table that lists images or pairs.",
-            "SOURCE",
-        ),
-    ],
+    source: Annotated[Path, file("A folder of images per label, or a table of images or pairs.", "SOURCE")],
     output: Annotated[Path, word("Table to write: .parquet.", "--output", "-o", metavar="FILE")],
     embedding: Embedding,
     columns: Annotated[Columns, Some("label", "group", "attribute", "id", "weights")],
     wanted: Gradients,
     where: Annotated[dict[str, Any], Takes("rank", "jobs", "engine", "address")],
     talking: Talking,
-    gradients: Annotated[
-        bool, word("Gradients of a language model on pairs of responses.", "--gradients", metavar=" ")
-    ] = False,
+    gradients: Annotated[bool, word("Gradients of a model on pairs.", "--gradients", metavar=" ")] = False,
 ) -> object:
     """Make vectors of images, or of preference pairs, to measure with the other commands.
 

@@ -12,6 +12,7 @@ which rows ±r·eⱼ reach that each stand there with *both* labels.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -152,9 +153,7 @@ def _spread(values: Array) -> float:
 
 def _new_ids(taken: set[str], count: int) -> list[str]:
     """Ids that no row has yet, also where the data hold an earlier generation of synthetic rows."""
-    generation = 1
-    while f"synthetic {generation}.1" in taken:
-        generation += 1
+    generation = next(g for g in itertools.count(1) if f"synthetic {g}.1" not in taken)
     return [f"synthetic {generation}.{i + 1}" for i in range(count)]
 
 

@@ -15,7 +15,6 @@ from ..wording import counted
 
 SEED = 0
 """What chance is drawn from where a curation is called without a generator: f(D) is a function of D."""
-ANYTHING = (lambda value: True, "")
 
 
 class Method:
@@ -42,8 +41,8 @@ class Method:
 
     def __post_init__(self) -> None:
         for f in fields(self):  # type: ignore[arg-type]
-            value, (holds, words) = getattr(self, f.name), f.metadata.get("limit", ANYTHING)
-            if value is not None and not holds(value):
+            value, (holds, words) = getattr(self, f.name), f.metadata.get("limit", (None, ""))
+            if value is not None and holds and not holds(value):
                 raise DataworthError(f"{f.name} is {value!r}; it must {words}.")
 
     def bound(self, data: Dataset) -> Method:
@@ -56,13 +55,12 @@ class Method:
 
     def options(self) -> dict[str, Any]:
         """The options as plain data; a dataset by its size, what has no plain form by its type."""
-        told: dict[str, Any] = {}
-        for f in fields(self):  # type: ignore[arg-type]
-            value = told[f.name] = getattr(self, f.name)
+        told = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+        for name, value in told.items():
             if isinstance(value, Dataset):
-                told[f.name] = counted(len(value), "row")
+                told[name] = counted(len(value), "row")
             elif not isinstance(value, bool | int | float | str | None):
-                told[f.name] = type(value).__name__
+                told[name] = type(value).__name__
         return told
 
     def __str__(self) -> str:
@@ -89,12 +87,7 @@ FRACTION = limit(lambda value: 0 < value <= 1, "lie above 0 and at most at 1")
 
 
 def numbers(data: Dataset, like: Dataset | None = None) -> Array:
-    """Numbers with missing ones filled in by the medians of `like`, and a 0/1 column for each category.
-
-    >>> import pyarrow as pa
-    >>> numbers(Dataset(pa.table({"size": [1.5, 2.5], "colour": ["red", "blue"]}), [0, 1])).tolist()
-    [[1.5, 0.0, 1.0], [2.5, 1.0, 0.0]]
-    """
+    """Numbers with missing ones filled in by the medians of `like`, and a 0/1 column for each category."""
     like = data if like is None else like
     data, parts = data.select(like.columns), [np.zeros((len(data), 0))]
     for j, column in enumerate(like.columns):
@@ -153,9 +146,8 @@ def fitted(learner: Any, X: Array, y: Any, weights: Array | None) -> Any:
     from sklearn.preprocessing import StandardScaler
 
     learner = clone(learner or make_pipeline(StandardScaler(), LogisticRegression(max_iter=5000)))
-    steps = getattr(learner, "steps", None)
-    name = f"{steps[-1][0]}__sample_weight" if steps else "sample_weight"
-    learner.fit(X, y, **({} if weights is None else {name: weights}))
+    last = "".join(f"{name}__" for name, _ in getattr(learner, "steps", [])[-1:])
+    learner.fit(X, y, **({} if weights is None else {f"{last}sample_weight": weights}))
     return learner
 
 

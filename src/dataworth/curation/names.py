@@ -17,28 +17,10 @@ from .matching import MatchGroups, Reweight
 from .removed_rows import DropLabelIssues, RemoveRows
 from .subsets import Herding, KCentre, RandomSubset, Resample
 
-NAMES: dict[str, type[Method]] = {
-    method.name: method
-    for method in (
-        RemoveRows,
-        DropLabelIssues,
-        MatchGroups,
-        Reweight,
-        Deduplicate,
-        NearDeduplicate,
-        Duplicate,
-        Resample,
-        RandomSubset,
-        KCentre,
-        Herding,
-        Smooth,
-        Peak,
-        AddRows,
-        SelfLabel,
-        Synthesize,
-        Fake,
-    )
-}
+METHODS: tuple[type[Method], ...] = (RemoveRows, DropLabelIssues, MatchGroups, Reweight, Deduplicate)
+METHODS += (NearDeduplicate, Duplicate, Resample, RandomSubset, KCentre, Herding, Smooth, Peak)
+METHODS += (AddRows, SelfLabel, Synthesize, Fake)
+NAMES = {method.name: method for method in METHODS}
 """Every curation that a command line can name."""
 
 READERS: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "str": str}
@@ -80,18 +62,16 @@ def parse(text: str, read: Callable[[str], Dataset] | None = None) -> Method:
     NearDeduplicate(distance=0.1)
     """
     name, given = split(text)
-    known = options_of(name)
-    values: dict[str, Any] = {}
+    readers, values = {**READERS, "file": read}, dict[str, Any]()
     for key, value in given.items():
-        kind = known[key].kind
-        if kind == "file":
-            if read is None:
-                raise DataworthError(f"{name} takes a file as {key}; there is no way to read one here.")
-            values[key] = read(value)
-            continue
+        kind = options_of(name)[key].kind
+        if (reader := readers[kind]) is None:
+            raise DataworthError(f"{name} takes a file as {key}; there is no way to read one here.")
         try:
-            values[key] = READERS[kind](value)
+            values[key] = reader(value)
         except ValueError:
+            if kind not in WORDS:
+                raise
             raise DataworthError(f"{name}: {key} is {value!r}; it must be {WORDS[kind]}.") from None
     return by_name(name, **values)
 
@@ -140,11 +120,8 @@ def with_files(text: str, place: Callable[[str], str]) -> str:
 
 
 def _method(name: str) -> type[Method]:
-    found = NAMES.get(name.lower())
-    if found is None:
-        close = difflib.get_close_matches(name.lower(), NAMES, n=2)
-        if close:
-            meant = " or ".join(repr(match) for match in close)
-            raise DataworthError(f"there is no curation {name!r}: did you mean {meant}?")
-        raise DataworthError(f"there is no curation {name!r}; there are {', '.join(NAMES)}.")
-    return found
+    if found := NAMES.get(name.lower()):
+        return found
+    close = " or ".join(map(repr, difflib.get_close_matches(name.lower(), NAMES, n=2)))
+    what = f": did you mean {close}?" if close else f"; there are {', '.join(NAMES)}."
+    raise DataworthError(f"there is no curation {name!r}{what}")

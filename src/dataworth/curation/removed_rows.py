@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from ..data.dataset import Dataset, label_keys
 from ..errors import DataworthError
-from ..wording import and_more, counted, needs_extra, option
+from ..extras import needed
+from ..wording import and_more, option
 from .base import Method, at_least, chance, class_codes, fitted, numbers
 
 MOST_NAMES = 10
@@ -108,18 +109,13 @@ class DropLabelIssues(Method):
 
     def __call__(self, data: Dataset, *, rng: np.random.Generator | None = None) -> Dataset:
         """The rows that stay, in their old order."""
-        try:
-            from cleanlab.filter import find_label_issues
-        except ImportError as error:
-            raise DataworthError(needs_extra("finding label issues", "cleanlab")) from error
+        cleanlab = needed("cleanlab.filter", "finding label issues", "cleanlab")
         from sklearn.model_selection import StratifiedKFold
 
         codes = class_codes(data, "finding label issues", least=2)
         rarest = int(np.bincount(codes).min())
         if rarest < 2:
-            raise DataworthError(
-                f"a class has {counted(rarest, 'row')} only; cross-validation needs two of each class."
-            )
+            raise DataworthError("a class has 1 row only; cross-validation needs two of each class.")
         seed = int(chance(rng).integers(2**31))
         split = StratifiedKFold(min(self.folds, rarest), shuffle=True, random_state=seed)
         X = numbers(data)
@@ -128,5 +124,5 @@ class DropLabelIssues(Method):
         for seen, held in split.split(X, codes):
             weights = None if data.weights is None else data.weights[seen]
             probabilities[held] = fitted(self.learner, X[seen], codes[seen], weights).predict_proba(X[held])
-        issues = find_label_issues(codes, probabilities, n_jobs=1)
+        issues = cleanlab.find_label_issues(codes, probabilities, n_jobs=1)
         return data.take(~np.asarray(issues, dtype=bool))

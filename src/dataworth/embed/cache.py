@@ -27,8 +27,8 @@ DIGEST = hashlib.sha256().digest_size
 
 def default_directory() -> Path:
     """`DATAWORTH_CACHE`, or the place that the platform has for caches."""
-    chosen = os.environ.get("DATAWORTH_CACHE")
-    return Path(chosen) if chosen else user_cache_path("dataworth", appauthor=False, opinion=False)
+    usual = user_cache_path("dataworth", appauthor=False, opinion=False)
+    return Path(os.environ.get("DATAWORTH_CACHE") or usual)
 
 
 def open_cache(cache: bool | str | PathLike[str]) -> Cache | None:

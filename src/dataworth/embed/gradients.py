@@ -16,16 +16,7 @@ from dataworth.arrays import Array
 from dataworth.data.io.preferences import LONGER, PREFERRED, PROMPT, Preferences
 from dataworth.data.io.tables import with_roles
 from dataworth.embed.cache import vectors_of
-from dataworth.embed.language_model import (
-    LAST,
-    TEMPLATE,
-    DensePass,
-    LanguageModel,
-    Reader,
-    TensorisedPass,
-    Tokens,
-    in_batches,
-)
+from dataworth.embed.language_model import LAST, TEMPLATE, LanguageModel, Reader, TensorisedPass, Tokens
 from dataworth.embed.vectors import COLUMN, with_vectors
 from dataworth.errors import DataworthError
 from dataworth.parallel import Engine
@@ -67,7 +58,6 @@ class Gradients:
         return np.asarray(self.projected * each[:, :, None].astype(np.float32))
 
 
-PASSES: dict[str, type[TensorisedPass | DensePass]] = {"tensorised": TensorisedPass, "dense": DensePass}
 WINDOW = 32
 """Batches among which responses are sorted by length: the rows of a window are done one after the other."""
 
@@ -77,7 +67,6 @@ def embed_gradients(
     model: str,
     *,
     modules: str | Sequence[str] = LAST,
-    projection: str = "tensorised",
     size: int = 1024,
     seed: int = 0,
     batch: int = 8,
@@ -95,7 +84,6 @@ def embed_gradients(
         pairs: (prompt, chosen, rejected).
         model: the name or directory of a causal language model of `transformers`, or a GGUF file.
         modules: which linear layers: `last-quarter` (of the blocks), `all`, or patterns of the shell.
-        projection: `tensorised` (from hooks, fast) or `dense` (of the whole gradient, as printed).
         size: numbers for each response.
         seed: of the random signs.
         batch: responses that go through the model together.
@@ -112,8 +100,6 @@ def embed_gradients(
     Raises:
         DataworthError: what is wrong with the model, the directory or an option, in one sentence.
     """
-    if projection not in PASSES:
-        raise DataworthError(f"projection is {projection!r}, but one of {', '.join(PASSES)} is expected.")
     for name, value in (("size", size), ("batch", batch), ("max_tokens", max_tokens)):
         if value < 1:
             raise DataworthError(f"{name} is {value}, but a whole number of at least 1 is expected.")
@@ -125,21 +111,22 @@ def embed_gradients(
     tokens = [read(prompt, response) for prompt, *responses in pairs for response in responses]
     if empty := sum(len(one) == one.start for one in tokens):
         raise DataworthError(f"{empty} of {len(tokens)} responses have no tokens: leave their pairs out.")
-    about: dict[str, Any] = {
-        "model": lm.identity,
-        "template": TEMPLATE,
-        "modules": list(layers),
-        "projection": projection,
+    about: dict[str, Any] = {"model": lm.identity, "template": TEMPLATE, "modules": list(layers)}
+    about |= {
+        "projection": "tensorised",
+        "size": size,
+        "seed": seed,
+        "batch": batch,
+        "max_tokens": max_tokens,
     }
-    about |= {"size": size, "seed": seed, "batch": batch, "max_tokens": max_tokens}
-    run = PASSES[projection](lm, layers, size, seed)
+    run = TensorisedPass(lm, layers, size, seed)
     named = tuple([modules] if isinstance(modules, str) else modules)
-    batches = in_batches(tokens, batch, WINDOW * batch)
+    batches = _in_batches(tokens, batch)
     found = vectors_of(
         ([tokens[i] for i in places] for places in batches),
         f"dataworth gradients 1\0{json.dumps(about)}",
         _made if engine is None else _made_by_worker,
-        run if engine is None else (lm.identity, model, device, named, projection, size, seed),
+        run if engine is None else (lm.identity, model, device, named, size, seed),
         total=len(batches),
         together=1,
         cache=cache,
@@ -153,7 +140,14 @@ def embed_gradients(
     return Gradients(projected, every[:, size].reshape(-1, 2), counts.reshape(-1, 2), about)
 
 
-def _made(run: TensorisedPass | DensePass, batches: list[list[Tokens]]) -> list[Array]:
+def _in_batches(tokens: Sequence[Tokens], size: int) -> list[list[int]]:
+    """Places of tokens in batches of like length, found window by window so that early rows end early."""
+    every, window = range(len(tokens)), WINDOW * size
+    ordered = [sorted(every[i : i + window], key=lambda i: (len(tokens[i]), i)) for i in every[::window]]
+    return [rows[i : i + size] for rows in ordered for i in range(0, len(rows), size)]
+
+
+def _made(run: TensorisedPass, batches: list[list[Tokens]]) -> list[Array]:
     """Of each batch, its rows of vectors and, last, of negative log-likelihoods."""
     made = [np.column_stack(run(batch)).astype(np.float64) for batch in batches]
     if not all(np.isfinite(one).all() for one in made):
@@ -167,12 +161,12 @@ def _made_by_worker(shared: tuple[Any, ...], batches: list[list[Tokens]]) -> lis
 
 @lru_cache(maxsize=1)
 def _loaded(
-    identity: Any, model: str, device: str, modules: tuple[str, ...], projection: str, size: int, seed: int
-) -> TensorisedPass | DensePass:
+    identity: Any, model: str, device: str, modules: tuple[str, ...], size: int, seed: int
+) -> TensorisedPass:
     lm = LanguageModel(model, device)
     if lm.identity != identity:
         raise DataworthError(f"a worker has another model {model}: give all workers the same files.")
-    return PASSES[projection](lm, lm.layers(modules), size, seed)
+    return TensorisedPass(lm, lm.layers(modules), size, seed)
 
 
 ROLES = {"label": PREFERRED, "group": PROMPT, "attribute": LONGER, "features": COLUMN}

@@ -44,14 +44,12 @@ class Images:
         item = self._items[i]
         if isinstance(item, np.ndarray):
             image = _checked(item, self._name(i))
-            if size is None or image.shape[:2] == (size, size):
-                return image
-            picture = _pillow().fromarray(image)
         else:
             with self._open(i, item) as opened:
-                picture = self._decoded(i, opened)
-        if size is not None and picture.size != (size, size):
-            picture = picture.resize((size, size), _pillow().Resampling.BICUBIC)
+                image = np.asarray(self._decoded(i, opened))
+        if size is None or image.shape[:2] == (size, size):
+            return image
+        picture = _pillow().fromarray(image).resize((size, size), _pillow().Resampling.BICUBIC)
         return np.asarray(picture)
 
     def _size(self, i: int, item: Any) -> tuple[int, int]:
@@ -66,9 +64,7 @@ class Images:
             return (width, height) if turned else (height, width)
 
     def _name(self, i: int) -> str:
-        if self._names is not None:
-            return str(self._names[i])
-        item = self._items[i]
+        item = self._items[i] if self._names is None else str(self._names[i])
         return str(item) if isinstance(item, str | PathLike) else f"image {i}"
 
     def _open(self, i: int, item: Any) -> Any:
@@ -91,8 +87,7 @@ class Images:
         with self._reading(i):
             upright = needed("PIL.ImageOps", "decoding images").exif_transpose(picture)
             if upright.mode.startswith("I;16"):  # else Pillow would cut at 255 instead of scaling
-                deep = np.asarray(upright).astype(np.uint16)
-                upright = _pillow().fromarray((deep >> 8).astype(np.uint8))
+                upright = _pillow().fromarray((np.asarray(upright).astype(np.uint16) >> 8).astype(np.uint8))
             elif upright.mode in ("I", "F"):
                 raise DataworthError(
                     f"{self._name(i)} has 32 bits per pixel, whose range is unknown: save it with 8 bits."
@@ -109,14 +104,14 @@ class Images:
         except DataworthError:
             raise
         except Exception as error:  # damaged files raise almost anything
-            name, kind = self._name(i), type(error).__name__
+            kind = type(error).__name__
             reason = "no known format" if kind == "UnidentifiedImageError" else short(error)
-            sentence = f"{name} cannot be read as an image ({reason}): replace it, or leave it out."
+            what = f" cannot be read as an image ({reason}): replace it, or leave it out."
             if isinstance(error, FileNotFoundError):
-                sentence = f"{name}: there is no such file: check the path."
+                what = ": there is no such file: check the path."
             elif kind.startswith("DecompressionBomb"):
-                sentence = f"{name} has too many pixels to decode: make it smaller."
-            raise DataworthError(sentence) from error
+                what = " has too many pixels to decode: make it smaller."
+            raise DataworthError(self._name(i) + what) from error
 
 
 def _sequence(images: Any) -> Sequence[Any] | NDArray[Any]:

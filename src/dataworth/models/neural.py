@@ -233,7 +233,7 @@ def evaluating(torch: Any, body: Any) -> Iterator[None]:
     for part, _ in modes:
         part.training = False
     try:
-        with one_torch_thread(torch), torch.inference_mode():
+        with one_torch_thread(torch):
             yield
     finally:
         for part, mode in modes:

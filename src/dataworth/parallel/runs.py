@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 from dataworth.atomic import parse_json, read_whole
 from dataworth.errors import DataworthError
 from dataworth.parallel import Engine
+from dataworth.wording import and_more
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -260,15 +261,10 @@ def _read_config(directory: Path) -> dict[str, Any] | None:
         raise DataworthError(
             f"{path} cannot be read ({error.strerror}): give another directory, or see to the file."
         ) from error
-    if not isinstance(config, dict):
+    if not isinstance(config, dict) or config.pop(_MARK, None) != _FORMAT:
         raise DataworthError(
-            f"{path} does not hold a JSON object, so it is no file of a dataworth run or it is damaged: "
-            "give another directory, or restore the file."
-        )
-    if config.pop(_MARK, None) != _FORMAT:
-        raise DataworthError(
-            f"{directory} is not a run directory (its {_CONFIG} is not one that this version of dataworth "
-            "writes): give another directory."
+            f"{directory} is not a run directory (its {_CONFIG} is damaged, or not one that this version of "
+            "dataworth writes): give another directory, or restore the file."
         )
     return config
 
@@ -276,9 +272,9 @@ def _read_config(directory: Path) -> dict[str, Any] | None:
 def _refuse_other(directory: Path, stored: dict[str, Any], given: dict[str, Any]) -> None:
     differences = list(_differences({**stored, "about": 0}, {**given, "about": 0}))
     if differences:
-        more = f"; and {len(differences) - 3} more" if len(differences) > 3 else ""
+        told = "; ".join(differences[:3]) + and_more(len(differences) - 3)
         raise DataworthError(
-            f"The run in {directory} has another configuration ({'; '.join(differences[:3])}{more}): give "
+            f"The run in {directory} has another configuration ({told}): give "
             "that one to continue, or another directory to start a new run."
         )
 

@@ -21,11 +21,12 @@ def one_thread() -> Iterator[None]:
 
 @contextmanager
 def one_torch_thread(torch: Any) -> Iterator[None]:
-    """The same for torch: sums in one order, however many cores there are."""
+    """The same for torch, for inference: sums in one order, however many cores there are."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        yield
+        with torch.inference_mode():
+            yield
     finally:
         torch.set_num_threads(threads)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 Interval = Sequence[float] | None
@@ -121,9 +121,8 @@ class Table:
     def public(self) -> Table:
         """The table without its private columns."""
         kept = [i for i, name in enumerate(self.columns) if name not in self.private]
-        rows = [[row[i] for i in kept] for row in self.rows]
-        columns = tuple(self.columns[i] for i in kept)
-        return Table(**{**vars(self), "columns": columns, "rows": rows, "private": ()})
+        columns, *rows = ([row[i] for i in kept] for row in (self.columns, *self.rows))
+        return replace(self, columns=tuple(map(str, columns)), rows=rows)
 
 
 class Facts(NamedTuple):
@@ -244,12 +243,14 @@ class Document:
         """The headline, or the line as a sentence."""
         return self.headline or f"{self.line}."
 
-    def tables(self, level: Level) -> list[Table]:
-        """Tables of a level."""
-        blocks = [block for section in self.sections for block in section.blocks]
-        return [block for block in blocks if isinstance(block, Table) and block.level == level]
+    @property
+    def short(self) -> str:
+        """The line, as reports show it."""
+        return shortened(self.line, MAX_LINE)
 
-    def facts(self, level: Level) -> list[tuple[str, Words]]:
-        """Facts of a level."""
-        blocks = [block for section in self.sections for block in section.blocks]
-        return [row for one in blocks if isinstance(one, Facts) and one.level == level for row in one.rows]
+    def brief(self) -> tuple[list[Table], list[tuple[str, Words]]]:
+        """The tables, and all facts, that every terminal shows."""
+        blocks = [one for section in self.sections for one in section.blocks if not isinstance(one, Chart)]
+        shown = [one for one in blocks if one.level == "brief"]
+        facts = [row for one in shown if isinstance(one, Facts) for row in one.rows]
+        return [one for one in shown if isinstance(one, Table)], facts

@@ -28,11 +28,7 @@ def words(value: Words) -> Safe:
 
 
 def el(name: str, /, *children: str, **attributes: Any) -> Safe:
-    """An element. Names of attributes may end in "_", and other "_" are hyphens; None leaves one out.
-
-    >>> el("p", "a < b", class_="note", data_x=1.5, hidden=True, id=None)
-    '<p class="note" data-x="1.5" hidden>a &lt; b</p>'
-    """
+    """An element. Names of attributes may end in "_", and other "_" are hyphens; None leaves one out."""
     told = ""
     for key, value in attributes.items():
         if value is None or value is False:

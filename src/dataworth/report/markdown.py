@@ -7,20 +7,7 @@ from html import escape
 
 from dataworth.version import __version__
 
-from .document import (
-    LOOKS,
-    MAX_LINE,
-    Block,
-    Cell,
-    Chart,
-    Document,
-    Name,
-    Section,
-    Table,
-    Words,
-    plain,
-    shortened,
-)
+from .document import LOOKS, Block, Cell, Chart, Document, Name, Section, Table, Words, plain, shortened
 
 SPECIAL = re.compile(r"([\\`*_\[\]|~#])")
 MAX_ROWS = 40
@@ -44,7 +31,7 @@ def markdown(document: Document, date: str) -> str:
     lines = [
         f"## {LOOKS[document.answer.tone].emoji} {document.kind}: {text(document.answer.word)}",
         f"**{words(document.answer.sentence)}**",
-        text(shortened(document.line, MAX_LINE)),
+        text(document.short),
     ]
     lines += [f"*What it means:* {text(document.answer.meaning)}"] if document.answer.meaning else []
     lines += [f"> **Before you use it.** {text(document.alarm)}"] if document.alarm else []

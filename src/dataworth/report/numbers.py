@@ -28,57 +28,25 @@ ROUNDING = 1e-9
 
 
 def decimals(scale: float) -> int:
-    """Digits after the point that show two significant digits of `scale`.
-
-    >>> decimals(0.034), decimals(2.1), decimals(140.0)
-    (3, 1, 0)
-    """
+    """Digits after the point that show two significant digits of `scale`: 3 of 0.034, 1 of 2.1, 0 of 140."""
     if not math.isfinite(scale) or scale <= 0:
         return 2
     return min(6, max(0, 1 - math.floor(math.log10(scale))))
 
 
 def digits_for(value: float, interval: Interval = None) -> int:
-    """Digits that suit a value: by half the width of its interval, or three significant ones.
-
-    >>> digits_for(1.234, (1.0, 1.5)), digits_for(1.234), digits_for(-1e-12, (-2e-12, 1e-12))
-    (2, 2, 2)
-    """
+    """Digits that suit a value: by half the width of its interval, or three significant ones."""
     if interval is not None and interval[1] - interval[0] > 2 * ROUNDING:
         return decimals((interval[1] - interval[0]) / 2)
     return min(4, decimals(abs(value)) + 1) if abs(value) > ROUNDING else 2
 
 
 def number(value: float, digits: int, sign: bool = False) -> str:
-    """A number with fixed digits.
-
-    >>> number(-1.234, 2), number(0.5, 1, sign=True), number(-0.001, 1, sign=True)
-    ('−1.23', '+0.5', '0.0')
-    """
+    """A number with fixed digits: −1.23; +0.5 if the sign is asked for, which 0.0 has not."""
     if not math.isfinite(value):
         return "–"
     value = round(value, digits) + 0.0  # −0.0 + 0.0 is 0.0
-    text = f"{value:{'+' if sign and value else ''}.{digits}f}"
-    return text.replace("-", "−")
-
-
-def bounds(interval: Interval, digits: int) -> str:
-    """An interval in brackets."""
-    if interval is None:
-        return "no interval"
-    return f"[{number(interval[0], digits)}, {number(interval[1], digits)}]"
-
-
-def with_interval(
-    value: float, interval: Interval, unit: str = "", sign: bool = False, digits: int | None = None
-) -> str:
-    """A value, its unit and its interval, with digits that suit them unless given."""
-    digits = digits_for(value, interval) if digits is None else digits
-    shown = f"{number(value, digits, sign)} {unit}".strip()
-    return f"{shown} {bounds(interval, digits)}"
-
-
-# --- what results are counted in ---------------------------------------------------------------------------
+    return f"{value:{'+' if sign and value else ''}.{digits}f}".replace("-", "−")
 
 
 Known = Any
@@ -93,8 +61,7 @@ class Unit(NamedTuple):
 
     def interval(self, known: Known) -> Interval:
         """The interval in this unit."""
-        ends = known.interval
-        return None if ends is None else (ends[0] * self.factor, ends[1] * self.factor)
+        return None if known.interval is None else tuple(end * self.factor for end in known.interval)
 
     def per_row(self, table: PairTable) -> Unit:
         """The same, of a test row."""
@@ -105,8 +72,11 @@ class Unit(NamedTuple):
         return digits_for(known.value * self.factor, self.interval(known))
 
     def show(self, known: Known, sign: bool = False, digits: int | None = None, unit: str = "") -> str:
-        """A value and its interval."""
-        return with_interval(known.value * self.factor, self.interval(known), unit, sign, digits)
+        """A value, its unit if one is given, and its interval, with digits that suit them unless given."""
+        digits, ends = self.digits(known) if digits is None else digits, self.interval(known)
+        shown = f"{number(known.value * self.factor, digits, sign)} {unit}".strip()
+        told = "no interval" if ends is None else f"[{', '.join(number(end, digits) for end in ends)}]"
+        return f"{shown} {told}"
 
     def named(self, known: Known, sign: bool = False) -> str:
         """A value with this unit, and its interval."""
@@ -165,11 +135,10 @@ def benchmark(yardstick: Yardstick, unit: Unit, metric: str = "accuracy") -> Ben
 
 def per_what(details: Details, table: PairTable) -> str:
     """What a value is counted over: a block of the test set, or a pair."""
-    if details.size is None:
-        rows = float(table.test_rows.mean())
-        return f"block of {number(rows, 0 if rows.is_integer() else 1)} test rows"
-    data, test = details.size
-    return f"pair of {data} data and {test} test rows"
+    if details.size is not None:
+        return "pair of {} data and {} test rows".format(*details.size)
+    rows = float(table.test_rows.mean())
+    return f"block of {number(rows, 0 if rows.is_integer() else 1)} test rows"
 
 
 def draws(details: Details) -> str:
@@ -179,8 +148,7 @@ def draws(details: Details) -> str:
 
 def counted_pmi(result: Score | Audit | Ranking) -> Array:
     """PMI as it was counted, clipped if it was (k × arms, in nats); the table of a result is raw."""
-    clipping = result.details.clipping
-    pmi = result.table.pmi
+    clipping, pmi = result.details.clipping, result.table.pmi
     return pmi if clipping is None else clip(pmi, **{clipping["rule"]: clipping["bound"]}).values
 
 
@@ -191,12 +159,11 @@ def describe_per_row(per_row: float, yardstick: Yardstick, unit: Unit) -> str:
 
 def against_nothing(result: Score | Ranking, per_row: float, unit: Unit) -> str:
     """What a value per test row means, and what it is counted from: class proportions, or mean and spread."""
-    reference, numbers = result.table.reference, isinstance(result.yardstick.model, Linear)
+    reference, told = result.table.reference, describe_per_row(per_row, result.yardstick, unit)
     if not len(reference):
-        return f"{describe_per_row(per_row, result.yardstick, unit)}, against no data at all"
-    known = "the mean and spread of labels" if numbers else "class proportions alone"
-    told = f"{describe_per_row(per_row, result.yardstick, unit)}, against {known}"
-    if numbers:
-        return told
+        return f"{told}, against no data at all"
+    if isinstance(result.yardstick.model, Linear):
+        return f"{told}, against the mean and spread of labels"
     without = float(reference.mean() / result.table.test_rows.mean())
-    return f"{told} ({np.exp(without):.2f} by them, {np.exp(without + per_row):.2f} with the data)"
+    by_them = f"{np.exp(without):.2f} by them, {np.exp(without + per_row):.2f} with the data"
+    return f"{told}, against class proportions alone ({by_them})"

@@ -12,19 +12,7 @@ from zlib import crc32
 
 from dataworth.version import __version__
 
-from .document import (
-    LOOKS,
-    MAX_LINE,
-    Block,
-    Cell,
-    Chart,
-    Document,
-    Facts,
-    Name,
-    Section,
-    Table,
-    shortened,
-)
+from .document import LOOKS, Block, Cell, Chart, Document, Facts, Name, Section, Table, shortened
 from .html import Safe, el, words
 from .plot import svg
 
@@ -103,7 +91,7 @@ def fragment(document: Document) -> str:
     Nothing in it is an element that notebooks lay out themselves, as they do lists of names and facts.
     """
     key = crc32(repr(document).encode())  # cells of a notebook are one page
-    brief = [one.public() for one in document.tables("brief")[:1]]
+    brief = [one.public() for one in document.brief()[0][:1]]
     return el(
         "div",
         el("style", Safe(asset("notebook.css") + asset("chart.css"))),
@@ -119,7 +107,7 @@ def _said(document: Document, heading: str) -> list[Safe]:
     told = [
         el("p", glyph, " ", document.answer.word, class_=f"word {document.answer.tone}"),
         el(heading, words(document.answer.sentence)),
-        el("p", shortened(document.line, MAX_LINE), class_="interval"),
+        el("p", document.short, class_="interval"),
     ]
     told += [el("p", document.answer.meaning, class_="meaning")] if document.answer.meaning else []
     alarm = [el("strong", "Before you use it. "), document.alarm]
@@ -155,15 +143,8 @@ def shown(block: Block) -> Safe:
 def table(block: Table) -> Safe:
     """A table that scrolls by itself where it is too wide; folded, it is there on request."""
     sides = [None if is_text or not i else "n" for i, is_text in enumerate(block.texts())]
-    heads = [
-        el(
-            "th",
-            words(Name(shortened(name, 40)) if isinstance(name, Name) else name),
-            scope="col",
-            class_=side,
-        )
-        for name, side in zip(block.columns, sides, strict=True)
-    ]
+    names = [Name(shortened(name, 40)) if isinstance(name, Name) else name for name in block.columns]
+    heads = [el("th", words(n), scope="col", class_=side) for n, side in zip(names, sides, strict=True)]
     rows = []
     for row in block.rows:
         first, *others = [one if isinstance(one, Cell) else Cell(one) for one in row]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from datetime import date
 from textwrap import fill
 from typing import Any
@@ -48,28 +47,24 @@ def figure(document: Document) -> Any:
 def svg(chart: Chart, key: str) -> str:
     """A chart for a page, whose element `key` has its name."""
     file = io.StringIO()
-    with _drawing({"svg.fonttype": "none", "svg.hashsalt": key}), warnings.catch_warnings():
+    with _drawing(**{"svg.fonttype": "none", "svg.hashsalt": key}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph")  # the reader's browser has more letters
         _panels([chart], PAGE_WIDTH, 0.1).savefig(file, format="svg", transparent=True)
-    drawn = re.sub("#[0-9a-f]{6}", _variable, NOT_PAGE.sub("", file.getvalue()).strip())
+    drawn = NOT_PAGE.sub("", file.getvalue()).strip()
+    for colour, name in VARIABLES.items():
+        drawn = drawn.replace(colour, f"var(--{name})")
     # tenths of a point, and one style for many markers, in a page that stays small
     drawn = re.sub(r"(\.\d)\d+", r"\1", drawn)
     drawn = MARKERS.sub(lambda run: f"<g{run[1]}>{run[0].replace(run[1], '')}</g>", drawn)
     return drawn.replace("<svg", f'<svg class="dw-chart" role="img" aria-labelledby="{key}"', 1)
 
 
-def _variable(colour: re.Match[str]) -> str:
-    return f"var(--{VARIABLES[colour[0]]})" if colour[0] in VARIABLES else colour[0]
-
-
-@contextmanager
-def _drawing(more: dict[str, Any] | None = None) -> Iterator[None]:
+def _drawing(**more: Any) -> Any:
     """In names of others $ is a letter."""
     import matplotlib as mpl
 
-    settings: Any = {"text.parse_math": False, **(more or {})}
-    with mpl.rc_context(settings):
-        yield
+    settings: Any = {"text.parse_math": False, **more}
+    return mpl.rc_context(settings)
 
 
 def _panels(charts: Sequence[Chart], width: float, room: float) -> Any:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from rich import box
 from rich.console import Group, JustifyMethod, RenderableType
@@ -19,15 +20,16 @@ MAX_CELL = 4000
 """Characters of a cell."""
 SHORT_COLUMNS = {"from", "to", "rows", "verdict"}
 """Columns that never break."""
+LOOK: dict[str, Any] = {"box": box.SIMPLE_HEAD, "pad_edge": False, "show_edge": False, "header_style": "dim"}
 VERBOSE = 3
 """How many times as many rows of a long table are shown with -v."""
 
 
 def render(document: Document, verbose: bool = False) -> RenderableType:
     """A whole document."""
-    tables = [_table(block, verbose) for block in document.tables("brief")]
-    details = _details(document) if verbose else ()
-    return report(_headline(document), document.facts("brief"), tables, document.question, details)
+    tables, facts = document.brief()
+    shown, details = [_table(block, verbose) for block in tables], _details(document) if verbose else ()
+    return report(_headline(document), facts, shown, document.question, details)
 
 
 def table(block: Table) -> RenderableType:
@@ -52,7 +54,7 @@ def report(
 
 def listing(headers: Iterable[str], rows: Iterable[Sequence[str]], *remarks: str) -> RenderableType:
     """A table of text, of which the columns that say what something is may break, and remarks below it."""
-    made = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="dim")
+    made = RichTable(**LOOK)
     for header in headers:
         made.add_column(header, no_wrap=not header.startswith("what"))
     return Group(_filled(made, rows), Text(""), *(Text(remark, style="dim") for remark in remarks))
@@ -77,9 +79,7 @@ def _details(document: Document) -> Iterable[RenderableType]:
 
 def _table(block: Table, verbose: bool) -> RenderableType:
     """A table; columns of words stand left, those of numbers right."""
-    made = RichTable(
-        box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, collapse_padding=True, header_style="dim"
-    )
+    made = RichTable(**LOOK, collapse_padding=True)
     for header, is_text in zip(block.columns, block.texts() or [True] * len(block.columns), strict=True):
         side: JustifyMethod = "left" if is_text else "right"
         made.add_column(tamed(header), justify=side, overflow="fold", no_wrap=header in SHORT_COLUMNS)

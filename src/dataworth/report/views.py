@@ -117,7 +117,10 @@ def ending(path: str | os.PathLike[str]) -> str:
 
 def report(result: Any, kind: str, bits: bool = False) -> str:
     """A report as text of a kind; what has to be measured again for it is measured now."""
-    found = _measured_again(result) if isinstance(result, Result) else Further()
+    kept = vars(result)
+    if isinstance(result, Result) and "_further" not in kept:
+        kept["_further"] = further(result)
+    found: Further = kept.get("_further", Further())
     if kind == ".json":
         told = result.to_dict(**({"bits": bits} if in_bits(result) else {}))
         if isinstance(result, Result):
@@ -126,14 +129,6 @@ def report(result: Any, kind: str, bits: bool = False) -> str:
         return json.dumps(finite(told), indent=2, allow_nan=False) + "\n"
     written = {".html": page.page, ".md": markdown}[kind]
     return written(document(result, bits, found), datetime.now(UTC).date().isoformat())
-
-
-def _measured_again(result: Any) -> Further:
-    kept = vars(result)
-    if "_further" not in kept:
-        kept["_further"] = further(result)
-    found: Further = kept["_further"]
-    return found
 
 
 def finite(value: Any) -> Any:

@@ -11,20 +11,7 @@ from dataworth.valuation.audit.verdict import UP
 from dataworth.valuation.supplementary import Further
 from dataworth.wording import counted
 
-from ..document import (
-    VERDICT_TONES,
-    Answer,
-    Document,
-    Facts,
-    Forest,
-    Plane,
-    Point,
-    Section,
-    Series,
-    Table,
-    Tone,
-    Words,
-)
+from ..document import VERDICT_TONES, Answer, Document, Facts, Forest, Plane, Point, Section, Series, Table
 from ..numbers import Unit, benchmark, counted_pmi, describe_per_row, draws, number, per_what
 from . import shared
 
@@ -80,39 +67,38 @@ def document(audit: Audit, further: Further, unit: Unit) -> Document:
     why = ""
     if verdict == "inconclusive" and audit.interval is not None and audit.interval[0] > 0:
         why = f" ({audit.reason})"  # an interval above zero asks for the reason
-    if verdict in UP and (times := _sharper(audit)) >= SHARPER:
+    often = {str(arm): times for arm, times in audit.table.tempering.items()}
+    times = often.get("after", 1.0) / often.get("before", 1.0)  # as often as rows before count
+    if verdict in UP and times >= SHARPER:
         meaning += (
             f" Recalibrate models that you train on them: their rows bear {times:.0f} times the confidence."
         )
-    word, moved = audit.word, unit.named(delta(audit), sign=True)
-    if "but strategic" in word:
+    word, moved, also = audit.word, unit.named(delta(audit), sign=True), ""
+    if "but strategic" in word:  # rows were chosen by a column that nobody declared
         tone = "neutral"
         sentence = "The curated data tell more of this test set, and less of its rows against one column."
         meaning = (
             "Whether that column should matter, only a person can know: if not, declare it an attribute."
         )
+        also = "; rows were chosen so that the column goes with the label as in the test set"
+    reason = audit.reason if audit.verdict else audit.reason.split(":")[0]
+    answer = Answer(word, tone, sentence, meaning)
     checks, *rest = shared.last_sections(audit, further, unit)
     return Document(
         kind="Audit",
         line=f"{word}{why}: ΔPMI {moved}",
-        headline=f"{word}: {audit.reason if audit.verdict else audit.reason.split(':')[0]}{_also(audit)}.",
-        answer=Answer(word, tone, sentence, meaning),
+        headline=f"{word}: {reason}{also}.",
+        answer=answer,
         charts=(_forest(audit, unit), _benchmark_forest(audit, unit)),
         sections=[
             _what_moved(audit, unit),
             *_who_gains(audit, unit),
             _what_could_be_seen(audit, unit),
             checks,
-            _one_by_one(audit, tone, unit),
+            _one_by_one(audit, answer, unit),
             *rest,
         ],
     )
-
-
-def _sharper(audit: Audit) -> float:
-    """How many times as often the rows after count as those before, where each fare best."""
-    times = {str(arm): often for arm, often in audit.table.tempering.items()}
-    return times.get("after", 1.0) / times.get("before", 1.0)
 
 
 def delta(audit: Audit) -> Estimate:
@@ -125,12 +111,18 @@ def accuracy(audit: Audit) -> Estimate:
     return Estimate(audit.accuracy_delta, None, audit.accuracy_interval)
 
 
-def _against_control(audit: Audit) -> Estimate | None:
-    """The change against the blind control, where that is another."""
-    control = audit.control
-    if audit.attribution is not None or control is None or control.selection == audit.delta:
-        return None
-    return Estimate(control.selection, None, control.selection_interval)
+def _parts(audit: Audit) -> list[tuple[str, str, float, Estimate]]:
+    """What the change is made of, or what it is against a blind control that is another: name in a table and
+    in a chart, from which value, and how much."""
+    if (made := audit.attribution) is not None:
+        own = ("of it, the data's own models", "the data's own models", audit.before, made.blind_gain)
+        middle = audit.before + made.blind_gain.value
+        return [own, ("of it, only from outside", "only from outside", middle, made.external_gain)]
+    if (control := audit.control) is None or control.selection == audit.delta:
+        return []
+    blind = Estimate(control.selection, None, control.selection_interval)
+    start = audit.after - blind.value
+    return [("PMI against the blind control", "after − blind control", start, blind)]
 
 
 # --- what moved --------------------------------------------------------------------------------------------
@@ -143,7 +135,11 @@ def _what_moved(audit: Audit, unit: Unit) -> Section:
     if (made := audit.attribution) is not None:
         own, outside = (unit.named(part, sign=True) for part in (made.blind_gain, made.external_gain))
         arm = next((arm for arm in audit.table.arms if str(arm) == made.best_baseline), made.best_baseline)
-        how = "by doing nothing" if made.best_baseline == "nothing" else f"at best ({shared.arm_label(arm)})"
+        how = (
+            "by doing nothing"
+            if made.best_baseline == "nothing"
+            else f"at best ({getattr(arm, 'label', None) or arm})"
+        )
         told = f"{own} is what the data's own models could have done, {how}; {outside} is what only somebody "
         facts.append(("Made of", f"{told}from outside could know"))
     facts.append(("Benchmark", benchmark_sentence(audit, unit)))
@@ -160,22 +156,14 @@ def _what_moved(audit: Audit, unit: Unit) -> Section:
 
 def _lines(audit: Audit, unit: Unit) -> Iterator[tuple[str, str, str, str]]:
     bench = benchmark(audit.yardstick, unit)
-    value = (audit.before, audit.after, delta(audit))
+    value, parts = (audit.before, audit.after, delta(audit)), _parts(audit)
     found: list[tuple[str, Unit, float, float, Any]] = [
         (f"PMI, {unit.name} per {per_what(audit.details, audit.table)}", unit, *value),
         (f"PMI, {unit.name} per test row", unit.per_row(audit.table), *value),
     ]
-    if (made := audit.attribution) is not None:
-        middle = audit.before + made.blind_gain.value
-        found.append(
-            (f"of it, the data's own models, {unit.name}", unit, audit.before, middle, made.blind_gain)
-        )
-        found.append(
-            (f"of it, only from outside, {unit.name}", unit, middle, audit.after, made.external_gain)
-        )
-    elif (blind := _against_control(audit)) is not None:
-        start = audit.after - blind.value
-        found.append((f"PMI against the blind control, {unit.name}", unit, start, audit.after, blind))
+    starts = [start for _, _, start, _ in parts]
+    for (name, _, start, part), end in zip(parts, [*starts[1:], audit.after], strict=False):
+        found.append((f"{name}, {unit.name}", unit, start, end, part))
     before, after = (float(audit.table.column("accuracy", arm).mean()) for arm in ("before", "after"))
     found.append((bench.name, bench.unit, before, after, accuracy(audit)))
     for metric, told in audit.metrics.items():
@@ -205,35 +193,20 @@ def benchmark_sentence(audit: Audit, unit: Unit) -> str:
 
 def _forest(audit: Audit, unit: Unit) -> Forest:
     tone = VERDICT_TONES.get(audit.verdict, "plain")
-    marks = [unit.mark("after − before", delta(audit), tone)]
-    if (made := audit.attribution) is not None:
-        marks.append(unit.mark("the data's own models", made.blind_gain))
-        marks.append(unit.mark("only from outside", made.external_gain, tone))
-    elif (blind := _against_control(audit)) is not None:
-        marks.append(unit.mark("after − blind control", blind, tone))
+    marks = [unit.mark(name, part) for _, name, _, part in _parts(audit)]
+    marks[-1:] = [one._replace(tone=tone) for one in marks[-1:]]
     return Forest(
         "The change of information and what it is compared with; bars are 95 % intervals.",
         f"change of PMI, {unit.name} per {per_what(audit.details, audit.table)}",
-        marks,
+        [unit.mark("after − before", delta(audit), tone), *marks],
     )
 
 
 def _benchmark_forest(audit: Audit, unit: Unit) -> Forest:
     bench = benchmark(audit.yardstick, unit)
-    return Forest(
-        "The change of the benchmark; the bar is its 95 % interval.",
-        f"change of {bench.change}",
-        [bench.unit.mark("after − before", accuracy(audit), "neutral")],
-    )
-
-
-def _also(audit: Audit) -> str:
-    """Where rows were chosen by a column that nobody declared, the other half of the word."""
-    return (
-        "; rows were chosen so that the column goes with the label as in the test set"
-        if "but strategic" in audit.word
-        else ""
-    )
+    mark = bench.unit.mark("after − before", accuracy(audit), "neutral")
+    caption = "The change of the benchmark; the bar is its 95 % interval."
+    return Forest(caption, f"change of {bench.change}", [mark])
 
 
 def _who_gains(audit: Audit, unit: Unit) -> Iterator[Section]:
@@ -245,27 +218,15 @@ def _who_gains(audit: Audit, unit: Unit) -> Iterator[Section]:
     if (free := audit.balanced) is not None:
         alone = f"where the {free.column} does not tell the label"
         lines.append((alone, "weighted", free.change, free.accuracy))
-    columns = (
-        "test rows",
-        "number",
-        f"change, {unit.name} a row, 95 % interval",
-        f"change of {bench.change}",
-    )
-    shown = [
-        (name, rows, unit.cell(change, sign=True), number(right * bench.unit.factor, 1, True))
-        for name, rows, change, right in lines
-    ]
-    marks = [unit.mark(name, change, _tone(change)) for name, _, change, _ in lines]
-    chart = Forest(
-        "Who gains and who loses; intervals allow for the number of slices.", f"{unit.name} a row", marks
-    )
-    yield Section(
-        "Who gains and who loses", (Table("Slices of the test set", columns, shown, "brief"), chart)
-    )
-
-
-def _tone(change: Estimate) -> Tone:
-    return "good" if change.positive else "bad" if change.negative else "plain"
+    gain, bench_change = f"change, {unit.name} a row, 95 % interval", f"change of {bench.change}"
+    shown, marks = [], []
+    for name, rows, change, right in lines:
+        accuracy = number(right * bench.unit.factor, 1, True)
+        shown.append((name, rows, unit.cell(change, sign=True), accuracy))
+        marks.append(unit.mark(name, change, shared.tone_of(change, "plain")))
+    table = Table("Slices of the test set", ("test rows", "number", gain, bench_change), shown, "brief")
+    caption = "Who gains and who loses; intervals allow for the number of slices."
+    yield Section("Who gains and who loses", (table, Forest(caption, f"{unit.name} a row", marks)))
 
 
 # --- what changed, and what could have been seen ------------------------------------------------------------
@@ -278,7 +239,7 @@ def _what_could_be_seen(audit: Audit, unit: Unit) -> Section:
         *could_see(audit, unit),
     ]
     curation, twins = audit.details.curation, audit.change.get("twins")
-    more: list[tuple[str, Words]] = [] if curation is None else [("Curation", str(curation["name"]))]
+    more = [] if curation is None else [("Curation", str(curation["name"]))]
     more += [] if twins is None else [("Twins", twins_text(twins))]
     blocks = (Facts(facts, "brief"), *([Facts(more)] if more else []))
     return Section("What changed, and what could have been seen", blocks)
@@ -310,20 +271,16 @@ def change_text(change: dict[str, Any]) -> str:
 
 
 def _changed_rows(audit: Audit) -> str:
-    told, rows = [], {"before": audit.details.before_rows, "after": audit.details.after_rows}
-    for name, count in rows.items():
+    told, rows = [change_text(audit.change)], (audit.details.before_rows, audit.details.after_rows)
+    for name, count in zip(("before", "after"), rows, strict=True):
         given = audit.replay.data.get(name, {}).get("rows")
         if count is not None and given is not None and (why := shared.of_given(count, given)):
             told.append(f"{count} rows {name}{why}")
-    return f"{change_text(audit.change)}{'; '.join(['', *told])}"
+    return "; ".join(told)
 
 
 def twins_text(twins: dict[str, Any]) -> str:
-    """Which of rows with the same features and several labels stayed.
-
-    >>> twins_text({"sets": 9, "thinned": 2, "stayed": {"yes": 2}, "gone": {"no": 2, "yes": 1}})
-    '9 sets of rows have the same features and several labels; 2 lost some: yes 2 stayed, no 2, yes 1 went'
-    """
+    """Which of rows with the same features and several labels stayed."""
     told = f"{counted(twins['sets'], 'set')} of rows have the same features and several labels"
     if not twins["thinned"]:
         return f"{told}; none lost only some"
@@ -350,11 +307,7 @@ def could_see(audit: Audit, unit: Unit) -> list[tuple[str, str]]:
 
 
 def rounded(rows: int) -> int:
-    """To two digits: an estimate of an estimate.
-
-    >>> rounded(1234), rounded(87)
-    (1200, 87)
-    """
+    """To two digits: an estimate of an estimate."""
     scale = 10 ** max(0, len(str(rows)) - 2)
     return round(rows / scale) * scale
 
@@ -362,25 +315,22 @@ def rounded(rows: int) -> int:
 # --- one by one --------------------------------------------------------------------------------------------
 
 
-def _one_by_one(audit: Audit, tone: Tone, unit: Unit) -> Section:
+def _one_by_one(audit: Audit, answer: Answer, unit: Unit) -> Section:
     bench = benchmark(audit.yardstick, unit)
     many = "pairs" if audit.details.blocks is None else "blocks"
     pmi, arms = counted_pmi(audit) * unit.factor, [str(arm) for arm in audit.table.arms]
-    places = arms.index("after"), arms.index("before")
-    moved, rewarded = (
-        values[:, places[0]] - values[:, places[1]]
-        for values in (pmi, audit.table.accuracy * bench.unit.factor)
-    )
-    what, across = f"ΔPMI, {unit.name}", f"Δ {bench.change}"
+    after, before = arms.index("after"), arms.index("before")
+    both = (pmi, audit.table.accuracy * bench.unit.factor)
+    moved, rewarded = (values[:, after] - values[:, before] for values in both)
     points = [Point(x, y) for x, y in zip(rewarded.tolist(), moved.tolist(), strict=True)]
     mean = Point(float(rewarded.mean()), float(moved.mean()))
     share = 100 * float(((rewarded > 0) & (moved < 0)).mean())
     chart = Plane(
         f"Each dot is one of {len(points)} {many}. In {share:.0f} % of {many} the benchmark "
         "rose while information fell: a cloud about that corner is what strategic curation looks like.",
-        what,
-        across,
-        [Series("", points, faint=True), Series("", [mean], tone)],
+        f"ΔPMI, {unit.name}",
+        f"Δ {bench.change}",
+        [Series("", points, faint=True), Series("", [mean], answer.tone)],
         x_zero=True,
         corners=CORNERS,
     )

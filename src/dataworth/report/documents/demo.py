@@ -68,5 +68,6 @@ def _chapter(chapter: Any, unit: Unit) -> list[Block]:
     """The audit of a chapter, for those who ask for details."""
     made = audit.document(chapter.audit, Further(), unit)
     caption = f"{chapter.name}: before and after"
-    tables = [replace(table, level="verbose", caption=caption) for table in made.tables("brief")]
-    return [*tables, Facts([("Verdict", made.headline), *made.facts("brief")], "verbose")]
+    tables, facts = made.brief()
+    shown = [replace(table, level="verbose", caption=caption) for table in tables]
+    return [*shown, Facts([("Verdict", made.headline), *facts], "verbose")]

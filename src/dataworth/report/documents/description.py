@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -17,7 +16,7 @@ COLUMNS = ("column", "used as", "holds", "why", "missing")
 
 
 def document(description: Description, further: Further, unit: Unit) -> Document:
-    """What each column would be used as, and why; features of one kind share a line unless asked for."""
+    """What each column would be used as, and why."""
     told, answer = _line(description), Answer("readable", "good", [Name(_line(description)), "."])
     if description.problems:
         answer = answer._replace(word=f"{len(description.problems)} problems", tone="bad")
@@ -41,26 +40,18 @@ def _line(description: Description) -> str:
 
 
 def _table(description: Description, level: Level) -> Table:
-    rows = []
-    for columns, role in _alike(description.roles, description.missing, apart=level == "verbose"):
-        missing = sum(description.missing.get(name, 0) for name in columns)
-        rows.append((Cell([Name(_enumerated(columns))]), role.role, role.kind, role.why, str(missing or "")))
-    caption = "Columns" if level == "brief" else "Every column"
-    return Table(caption, COLUMNS, rows, level=level, folded=level == "verbose")
-
-
-def _alike(roles: Iterable[Any], missing: Mapping[str, int], apart: bool) -> list[tuple[list[str], Any]]:
-    """Neighbouring columns with the same role, kind and reason; one with missing values stands alone."""
+    """Neighbouring columns used alike share a line, unless all are asked for or one has missing values."""
+    rows, missing, apart = [], description.missing, level == "verbose"
 
     def kind(role: Any) -> tuple[Any, ...]:
         alone = apart or role.column in missing
         return role.role, role.kind, role.why, role.column if alone else None
 
-    runs = [list(run) for _, run in groupby(roles, kind)]
-    return [([role.column for role in run], run[0]) for run in runs]
-
-
-def _enumerated(columns: Sequence[str]) -> str:
-    if len(columns) <= 3:
-        return ", ".join(columns)
-    return f"{columns[0]}, {columns[1]} … {columns[-1]} ({len(columns)})"
+    for (used, holds, why, _), run in groupby(description.roles, kind):
+        columns = [role.column for role in run]
+        told, lost = ", ".join(columns), sum(missing.get(name, 0) for name in columns)
+        if len(columns) > 3:
+            told = f"{columns[0]}, {columns[1]} … {columns[-1]} ({len(columns)})"
+        rows.append((Cell([Name(told)]), used, holds, why, str(lost or "")))
+    caption = "Every column" if apart else "Columns"
+    return Table(caption, COLUMNS, rows, level=level, folded=apart)

@@ -7,7 +7,7 @@ from typing import Any
 
 from dataworth.checks import CHECKS, Finding
 from dataworth.measure.designs import Arm
-from dataworth.measure.parts import AuditParts, MeanParts
+from dataworth.measure.parts import MeanParts
 from dataworth.valuation.audit.audit import Audit
 from dataworth.valuation.contributions import Contributions
 from dataworth.valuation.forecast import Forecast
@@ -54,9 +54,9 @@ WHOLE_BLOCKS = "= PMI of whole blocks, from the prior"
 """Of which parts are where test rows are scored one by one: U(D, T_j)."""
 
 
-def arm_label(arm: Arm | str) -> str:
-    """What an arm is, in words."""
-    return str(getattr(arm, "label", None) or arm)
+def tone_of(known: Any, otherwise: Tone) -> Tone:
+    """Good if a value is shown above zero, bad if below."""
+    return "good" if known.positive else "bad" if known.negative else otherwise
 
 
 # --- the yardstick -----------------------------------------------------------------------------------------
@@ -64,12 +64,10 @@ def arm_label(arm: Arm | str) -> str:
 
 def yardstick_line(yardstick: Yardstick) -> str:
     """A yardstick in one line."""
-    how = yardstick.kind + (f" ({yardstick.inference})" if yardstick.inference else "")
+    chosen, how = yardstick.chosen, f" ({yardstick.inference})" if yardstick.inference else ""
+    told = f"{chosen.features}, {yardstick.kind}{how}, prior variance {chosen.prior_variance:g}"
     counted = "" if yardstick.tempering == 1 else f", rows count {yardstick.tempering:g} times"
-    return (
-        f"{yardstick.chosen.features}, {how}, prior variance {yardstick.chosen.prior_variance:g}{counted}, "
-        f"{yardstick.digest[:12]}"
-    )
+    return f"{told}{counted}, {yardstick.digest[:12]}"
 
 
 def yardstick_facts(yardstick: Yardstick) -> list[tuple[str, str]]:
@@ -163,14 +161,13 @@ def _checks_section(result: Measured) -> Section:
         counts += f"; the {what} does not stand before {fatal} is dealt with"
     elif fired:
         counts += f"; the {what} stands, for what it says"
-    told = [("Checks", counts)]
-    for one in fired:
-        seen = f" ({one.detail})" if one.detail else ""
-        told.append((one.code, f"{one.name}: {one.meaning}{seen}; {one.advice}"))
-    every = [
-        (one.code, f"{one.name}: {STATES[one.fires]}" + (f"; {one.detail}" if one.detail else ""))
-        for one in result.checks
-    ]
+    told, every = [("Checks", counts)], []
+    for one in result.checks:
+        if one.fires:
+            seen = f" ({one.detail})" if one.detail else ""
+            told.append((one.code, f"{one.name}: {one.meaning}{seen}; {one.advice}"))
+        detail = f"; {one.detail}" if one.detail else ""
+        every.append((one.code, f"{one.name}: {STATES[one.fires]}{detail}"))
     blocks = (Facts(told, "brief"), *([Facts(every, "verbose")] if every else []))
     return Section("Can it be trusted?", blocks)
 
@@ -201,16 +198,13 @@ def _arms_section(result: Measured, unit: Unit) -> Section:
 
 def _explained(result: Measured) -> dict[str, tuple[MeanParts, float]]:
     """Parts by column of their table, each with the score or change that it explains."""
-    parts = result.parts
+    parts: Any = result.parts
     if isinstance(result, Audit):
-        assert isinstance(parts, AuditParts)
         scores = (result.before, result.after, result.delta)
         columns = ("from", "to", "change, 95 % interval")
-        return {name: (one, score) for name, one, score in zip(columns, parts, scores, strict=True)}
+        return dict(zip(columns, zip(parts, scores, strict=True), strict=True))
     if isinstance(result, Score):
-        assert isinstance(parts, MeanParts)
         return {"value, 95 % interval": (parts, result.value)}
-    assert isinstance(parts, dict)
     return {one.name: (parts[one.name], one.value) for one in result}
 
 
@@ -251,17 +245,14 @@ def parts_section(result: Measured, further: Further, unit: Unit) -> list[Sectio
     table = None if further.parts is None else parts_table(result, unit)
     if table is None:
         return []
-    what, score = "The score", ""
-    if of_blocks(result):
-        what, score = (
-            "The PMI of a whole block",
-            " The score counts the same rows one by one, beyond class proportions.",
-        )
+    what = "The PMI of a whole block" if of_blocks(result) else "The score"
     why = (
         f"{what} is the confidence that data and test set give together, less how far each disagrees "
         "with what both say. PI(data) is how sure the data are of what they say, right or wrong: wrong "
-        f"labels can raise it.{score}"
+        "labels can raise it."
     )
+    if of_blocks(result):
+        why += " The score counts the same rows one by one, beyond class proportions."
     return [Section("Why: parts of the score", (table, Facts([("Read", why)])))]
 
 

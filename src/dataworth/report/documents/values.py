@@ -35,6 +35,7 @@ MAX_ROWS = 100
 """Rows of a table in a report; `-o` writes them all."""
 MAX_DOTS = 1000
 """Dots of rows that are neither on the list nor doubted."""
+COPIES = ("Duplicates", "are not seen by values: a copy stands in for its original")
 BEWARE = (
     "a value below zero says that these test rows were predicted worse with the row, not that it is wrong; "
     "judge a change by other test rows (--cross-fit)"
@@ -64,9 +65,7 @@ def document(values: Values, further: Further, unit: Unit) -> Document:
             Section("Labels to look at again, and rows with a value below zero", tables),
             *([Section("Sources", sources)] if sources else []),
             Section("How to read the values", (_facts(values, unit),)),
-            shared.yardstick_section(
-                values, ("Duplicates", "are not seen by values: a copy stands in for its original")
-            ),
+            shared.yardstick_section(values, COPIES),
             shared.replay_section(values),
         ],
     )
@@ -120,7 +119,7 @@ def row_table(values: Values, places: Sequence[int], caption: str, unit: Unit) -
         told.append((Cell(str(row + 1), row), *name, doubt, shown, "yes" if rows.harmful[row] else ""))
     if len(places) > len(told):
         caption += f": the first {len(told)} of {len(places):,} (dataworth values -o has them all)"
-    own = ("id",) if values.ids is not None else ()
+    own = [] if values.ids is None else ["id"]
     columns = ("row", *own, "p wrong", f"value, {unit.name}", "on the list")
     return Table(caption, columns, told, "brief", first=SHOWN, private=("id",), sorts=True)
 
@@ -161,9 +160,6 @@ def _sources(values: Values, unit: Unit) -> tuple[Forest, Table]:
         rows.append((Cell([Name(one.name)]), str(one.rows), *cells, "worse" if one.worse else ""))
     numbers = (f"share, {unit.name}", "adds to the others", "against rows at random")
     columns = ("source", "rows", *numbers, "shown")
-    chart = Forest(
-        "What each source contributes to what all are worth (Shapley); 95 % intervals for all.",
-        f"share, {unit.name} per block",
-        marks,
-    )
+    caption = "What each source contributes to what all are worth (Shapley); 95 % intervals for all."
+    chart = Forest(caption, f"share, {unit.name} per block", marks)
     return chart, Table("Sources; intervals hold for all at once", columns, rows, "brief", sorts=True)

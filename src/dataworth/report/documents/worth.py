@@ -128,14 +128,12 @@ def ranking_document(ranking: Ranking, further: Further, unit: Unit) -> Document
         ("In words", [name, f" {against_nothing(ranking, best.per_row, unit)}"]),
         ("Measured on", f"{details.test_rows} test rows, {draws(details)}"),
     ]
+    marks = [unit.mark(Name(one.name), one, "good" if one.tied else "neutral") for one in others]
     chart = Forest(
         "Best first, with what cannot be told from the best in its colour; bars are 95 % "
         "intervals that hold for all datasets at once.",
         f"PMI, {unit.name} per {per}",
-        [
-            unit.mark(Name(one.name), one, "good" if not place or one.tied else "neutral")
-            for place, one in enumerate(ranking)
-        ],
+        [unit.mark(name, best, "good"), *marks],
         zero=False,
     )
     return Document(
@@ -168,16 +166,9 @@ def _datasets(ranking: Ranking, unit: Unit) -> Table:
     for place, one in enumerate(ranking):
         gap = unit.cell(one.to_best, sign=True, digits=digits) if place else Cell("", 0.0)
         accuracy = number(one.accuracy * bench.unit.factor, 1 if bench.unit.name else 3)
-        rows.append(
-            (
-                Cell([Name(one.name)], place),
-                unit.cell(one, digits=digits),
-                Cell(number(one.per_row * unit.factor, 3), one.per_row),
-                *((gap,) if several else ()),
-                Cell(str(one.rows), one.rows),
-                Cell(accuracy, one.accuracy),
-            )
-        )
+        values = unit.cell(one, digits=digits), Cell(number(one.per_row * unit.factor, 3), one.per_row)
+        others = Cell(str(one.rows), one.rows), Cell(accuracy, one.accuracy)
+        rows.append((Cell([Name(one.name)], place), *values, *([gap] if several else []), *others))
     caption = f"Datasets, best first, with 95 % intervals{' that hold for all at once' if several else ''}"
     columns = ("dataset", f"value, {unit.name}", "a test row", *(("to the best",) if several else ()))
     columns += ("rows", bench.name.removeprefix("test "))
@@ -194,8 +185,7 @@ def contributions_document(found: Contributions, further: Further, unit: Unit) -
     each = ", ".join(f"{one.name} adds {one.marginal.value * unit.factor:.2g}" for one in found.vendors)
     marks, rows = [], []
     for one in found.vendors:
-        tone = "good" if one.marginal.positive else "bad" if one.marginal.negative else "neutral"
-        marks.append(unit.mark(Name(one.name), one.marginal, tone))  # type: ignore[arg-type]
+        marks.append(unit.mark(Name(one.name), one.marginal, shared.tone_of(one.marginal, "neutral")))
         fraction = "–" if one.fraction is None else f"{one.fraction:.1%}".replace("-", "−")
         cells = (Cell(str(one.rows), one.rows), unit.cell(one.standalone), unit.cell(one.marginal, sign=True))
         rows.append((Cell([Name(one.name)]), *cells, Cell(fraction, one.fraction)))
@@ -206,30 +196,20 @@ def contributions_document(found: Contributions, further: Further, unit: Unit) -
         ("Pays", "what each adds: second names, copies, labels of one's own making add nothing on average"),
     ]
     vendors = len(found.vendors)
-    word, sentence = (
-        "nobody adds anything that is seen",
-        [f"None of {vendors} is shown to add anything to the others."],
-    )
-    if adding:
-        word, count = "what each adds", f" ({len(adding)} of {vendors})."
-        sentence = ["Shown to add something to the others: ", *names(adding), count]
     meaning = (
         "A vendor is paid for what it adds to all others. Second names, copies and labels of one's own "
         "making add nothing on average."
     )
-    answer = Answer(word, "good" if adding else "neutral", sentence, meaning)
-    table = Table(
-        "Vendors, the one that adds most first",
-        ("dataset", "rows", f"standalone, {unit.name}", "adds to the others", "fraction of the total"),
-        rows,
-        "brief",
-        sorts=True,
-    )
-    chart = Forest(
-        "What each adds to all others, and what two or more have; 95 % intervals for all.",
-        f"PMI, {unit.name} per block",
-        marks,
-    )
+    none = f"None of {vendors} is shown to add anything to the others."
+    answer = Answer("nobody adds anything that is seen", "neutral", none, meaning)
+    if adding:
+        count = f" ({len(adding)} of {vendors})."
+        sentence = ["Shown to add something to the others: ", *names(adding), count]
+        answer = Answer("what each adds", "good", sentence, meaning)
+    columns = ("dataset", "rows", f"standalone, {unit.name}", "adds to the others", "fraction of the total")
+    table = Table("Vendors, the one that adds most first", columns, rows, "brief", sorts=True)
+    caption = "What each adds to all others, and what two or more have; 95 % intervals for all."
+    chart = Forest(caption, f"PMI, {unit.name} per block", marks)
     return Document(
         kind="Contributions",
         line=f"{each} of {unit.named(found.total)}".replace("-", "−"),
@@ -253,20 +233,15 @@ def forecast_document(forecast: Forecast, further: Further, unit: Unit) -> Docum
     value = unit.named(forecast)
     decreasing = "; the value decreases as rows are added" if forecast.decreasing else ""
     answer = _would_more_help(forecast)
+    levels = forecast.gaussian
     facts = [
         ("Values", f"{unit.name} per {block}"),
         ("Range", "nine in ten of such forecasts; it holds for rows like these"),
-        (
-            "Curve models",
-            f"{forecast.gaussian:.0%} one that levels off, {1 - forecast.gaussian:.0%} the logarithm",
-        ),
+        ("Curve models", f"{levels:.0%} one that levels off, {1 - levels:.0%} the logarithm"),
     ]
     if forecast.target is not None:
-        needed = (
-            f"{forecast.rows_for_target} rows in all"
-            if forecast.rows_for_target
-            else "not with a hundred times the rows"
-        )
+        rows_in_all, never = f"{forecast.rows_for_target} rows in all", "not with a hundred times the rows"
+        needed = rows_in_all if forecast.rows_for_target else never
         facts.append(("Target", f"{number(forecast.target * unit.factor, 3)} {unit.name}: {needed}"))
     points, rows = [], []
     for one in forecast.curve:
@@ -275,7 +250,7 @@ def forecast_document(forecast: Forecast, further: Further, unit: Unit) -> Docum
         shown = Cell(number(here, digits_for(here)), one.value) if one.measured else unit.cell(one)
         rows.append((Cell(str(one.rows), one.rows), shown, how))
     n = sum(one.measured for one in forecast.curve)
-    columns = ("rows", f"value, {unit.name}", "conclusion")
+    table = Table("Value by size", ("rows", f"value, {unit.name}", "conclusion"), rows, "brief", sorts=True)
     chart = Plane(
         "Measured on random parts of the data, then extrapolated; bars are ranges of nine in ten.",
         f"PMI, {unit.name} per block",
@@ -292,10 +267,7 @@ def forecast_document(forecast: Forecast, further: Further, unit: Unit) -> Docum
         answer=answer,
         charts=(chart,),
         sections=[
-            Section(
-                "The curve",
-                (Table("Value by size", columns, rows, "brief", sorts=True), Facts(facts, "brief")),
-            ),
+            Section("The curve", (table, Facts(facts, "brief"))),
             shared.yardstick_section(forecast),
             shared.replay_section(forecast),
         ],
@@ -304,22 +276,11 @@ def forecast_document(forecast: Forecast, further: Further, unit: Unit) -> Docum
 
 def _would_more_help(forecast: Forecast) -> Answer:
     if forecast.decreasing:
-        return Answer(
-            "more may hurt",
-            "bad",
-            "The value decreases as rows are added.",
-            "Look at the labels first: 'dataworth values' says which.",
-        )
+        todo = "Look at the labels first: 'dataworth values' says which."
+        return Answer("more may hurt", "bad", "The value decreases as rows are added.", todo)
     if forecast.interval[0] > forecast.value - forecast.gain:
-        return Answer(
-            "more would help",
-            "good",
-            "More rows like these would be worth more than what there is.",
-            "Weigh the gain against what the rows cost; other rows may bring more than rows like these.",
-        )
-    return Answer(
-        "cannot tell",
-        "neutral",
-        "Whether more rows like these would be worth more cannot be told.",
-        "More test rows, or a larger step, would tell.",
-    )
+        said = "More rows like these would be worth more than what there is."
+        todo = "Weigh the gain against what the rows cost; other rows may bring more than rows like these."
+        return Answer("more would help", "good", said, todo)
+    said = "Whether more rows like these would be worth more cannot be told."
+    return Answer("cannot tell", "neutral", said, "More test rows, or a larger step, would tell.")
