@@ -8,7 +8,6 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from importlib.resources import files
 from pathlib import Path
-from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
