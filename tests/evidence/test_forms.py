@@ -8,12 +8,12 @@ from functools import cache
 import mpmath as mp
 import numpy as np
 import pytest
+from dataworth.inference.conjugate import normaliser_pmi
 from scipy.special import betaln, gammaln
 
 import dataworth as dw
 from dataworth import Dataset, pmi
 from dataworth.evidence.forms import FORMS
-from dataworth.inference.conjugate import normaliser_pmi
 from dataworth.inference.logistic import Counts
 from dataworth.inference.tilted import tilted_moments
 from dataworth.models import Linear, Logistic

@@ -5,13 +5,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy import integrate, stats
-from scipy.special import betaln, gammaln
-
-import dataworth as dw
-from cases import CASES
 from dataworth.inference.conjugate import (
     dirichlet_log_normaliser,
     nig_log_normaliser,
@@ -19,6 +12,13 @@ from dataworth.inference.conjugate import (
     nig_prior,
     normaliser_pmi,
 )
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import integrate, stats
+from scipy.special import betaln, gammaln
+
+import dataworth as dw
+from cases import CASES
 from reference import (
     dirichlet_posterior,
     dirichlet_prior,

@@ -5,13 +5,13 @@ from __future__ import annotations
 import mpmath as mp
 import numpy as np
 import pytest
+from dataworth.inference.conjugate import nig_log_normaliser, nig_posterior, nig_prior, normaliser_pmi
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
 import dataworth as dw
 from cases import CASES
-from dataworth.inference.conjugate import nig_log_normaliser, nig_posterior, nig_prior, normaliser_pmi
 from dataworth.models import GaussianPrior, InverseGamma, Linear
 from reference import tolerance, with_ones
 from worlds import refusal

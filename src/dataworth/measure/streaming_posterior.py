@@ -173,13 +173,13 @@ def _look(lens: Lens, finder: LeakScanner | None, chunk: Chunk, file: Any) -> Lo
     return Looked(joined, Sketch.joined(sketches), weight, classes, has_ids, tuple(lengths))
 
 
-def _sums(shared: tuple[Lens, Array, bool], chunk: Chunk) -> Sums:
+def _sums(shared: tuple[Lens, Array], chunk: Chunk) -> Sums:
     """What `partial_sums.find_mode` asks for, over the rows of a partition."""
-    lens, theta, curved = shared
+    lens, theta = shared
     d = len(theta)
-    nothing = Sums(0.0, np.zeros(d), np.zeros((d, d)) if curved else None, 0.0, 0.0)
+    nothing = Sums(0.0, np.zeros(d), np.zeros((d, d)), 0.0, 0.0)
     each = (
-        partial_sums(theta, X, Counts(w * y, w * (1.0 - y)), curved, ones=lens.yardstick.model.intercept)
+        partial_sums(theta, X, Counts(w * y, w * (1.0 - y)), ones=lens.yardstick.model.intercept)
         for X, y, w in lens.rows(chunk)
     )
     return combined(chain([nothing], each))
@@ -317,7 +317,6 @@ class Passes(AbstractContextManager["Passes"]):
                     f"them, or read some rows, with {option('sample', 100000)}."
                 ) from error
             self._last = point
-            assert point.sums.curvature is not None
             return Fitted(mode.coef, tempering * point.sums.curvature + eye, C)
 
     @cached_property
@@ -326,10 +325,10 @@ class Passes(AbstractContextManager["Passes"]):
         parts = self._map(_moments, self.chunks, self.lens)
         return reduce(lambda a, b: (a[0] + b[0], a[1] + b[1]), parts)
 
-    def _sums_at(self, theta: Array, curved: bool) -> Sums:
+    def _sums_at(self, theta: Array) -> Sums:
         """The sums at θ over all partitions, added in their order."""
         self.made += 1
-        return combined(self._map(_sums, self.chunks, (self.lens, theta, curved)))
+        return combined(self._map(_sums, self.chunks, (self.lens, theta)))
 
     def _map(self, work: Any, chunks: list[Chunk], shared: Any) -> Iterator[Any]:
         """What the engine makes of partitions; whoever listens is told of each."""
@@ -341,7 +340,7 @@ class Passes(AbstractContextManager["Passes"]):
             yield found
 
     def _start(self, tempering: float) -> At:
-        """Where the last fit ended; at first the mode of the sample, with its curvature."""
+        """Where the last fit ended; at first the mode of the sample."""
         if self._last is not None:
             return self._last
         X, y = self._design(self.sample), self.yardstick.targets(self.sample)
@@ -349,15 +348,11 @@ class Passes(AbstractContextManager["Passes"]):
         weights = weights * (self.weight / max(float(weights.sum()), 1e-300))
         counts = Counts(weights * y, weights * (1.0 - y))
         zero = np.zeros(X.shape[1])
-        first = At(zero, partial_sums(zero, X, counts), zero)
-        mode, point = find_mode(
-            lambda theta, curved: partial_sums(theta, X, counts, curved),
-            self.model.prior_variance,
-            first,
-            tempering,
+        first = At(zero, partial_sums(zero, X, counts))
+        mode, _ = find_mode(
+            lambda theta: partial_sums(theta, X, counts), self.model.prior_variance, first, tempering
         )
-        sums = self._sums_at(mode.coef, False)
-        return At(mode.coef, sums._replace(curvature=point.sums.curvature), None)
+        return At(mode.coef, self._sums_at(mode.coef))
 
     def _design(self, data: Dataset) -> Array:
         """Features of rows in memory, with a column of ones for the intercept."""
