@@ -19,7 +19,6 @@ from dataworth.inference.logistic import mean_softplus
 from dataworth.models import Categorical, InverseGamma, Linear, Logistic, Softmax
 from dataworth.models.gaussian import GaussianPrior
 from reference import Gaussian, dense_laplace, dense_linear, isotropic, with_ones
-from user_models import Coin
 from worlds import classes, numeric_labels
 
 # --- against dense Gaussians -------------------------------------------------------------------------------
@@ -229,9 +228,9 @@ def dirichlet_divergence(a, b):
     [((5, 2), (1, 3), 1.0), ((30, 10, 2), (4, 5, 6), 0.5), ((0, 9, 1, 1), (3, 0, 0, 3), 2.0)],
 )
 def test_sampled_parts_of_dirichlets_within_their_errors(data, test, concentration):
-    """Each of nine estimates lies within 4 standard errors: false alarms below 9 · 6.4e-5 = 6e-4 in all.
+    """Each of twelve estimates lies within 4 standard errors: false alarms below 12 · 6.4e-5 = 8e-4 in all.
 
-    The divergence is exact here, and so is the sum: the draws are shared, and their errors cancel.
+    The sum is exact here: the draws are shared, and their errors cancel.
     """
     D, T = (Dataset(np.zeros((sum(n), 1)), np.repeat(np.arange(len(n)), n)) for n in (data, test))
     p = pmi(D, T, Categorical(concentration, classes=len(data)))
@@ -242,11 +241,11 @@ def test_sampled_parts_of_dirichlets_within_their_errors(data, test, concentrati
         "confidence": dirichlet_kl(joint, prior),
         "against_data": dirichlet_kl(joint, a),
         "against_test": dirichlet_kl(joint, b),
+        "divergence": dirichlet_divergence(a, b),
     }
     for name, value in truth.items():
         assert 0 < p.parts.stderr[name] < 0.1
         assert abs(getattr(p.parts, name) - value) < 4.0 * p.parts.stderr[name], name
-    assert p.parts.divergence == pytest.approx(dirichlet_divergence(a, b), abs=1e-10)
     assert p.parts.unexplained == pytest.approx(0.0, abs=1e-9)
     assert p.parts.uninformative is None
 
@@ -263,18 +262,6 @@ def test_stated_errors_of_sampled_parts_are_true():
         spread = np.std([getattr(run, name) for run in runs], ddof=1)
         stated = np.mean([run.stderr[name] for run in runs])
         assert spread == pytest.approx(stated, rel=0.2), name
-
-
-def test_sampled_divergence_within_its_error():
-    """A posterior that knows no normaliser: Beta densities as a user's model, against the closed form.
-
-    4 standard errors: false alarms 6.4e-5.
-    """
-    D, T = (Dataset(np.zeros((sum(n), 1)), np.repeat([0, 1], n)) for n in ((2, 9), (5, 3)))
-    parts = parts_of(bind_pair(D, T, Coin(1.0, 1.0)), 0.0, draws=1000)
-    truth = dirichlet_divergence(np.array([3.0, 10.0]), np.array([6.0, 4.0]))
-    assert 0 < parts.stderr["divergence"] < 0.05
-    assert abs(parts.divergence - truth) < 4.0 * parts.stderr["divergence"]
 
 
 @pytest.mark.parametrize("model", [Softmax(0.5), Linear(1.0, InverseGamma(3.0, 1.0))])

@@ -7,7 +7,6 @@ import pytest
 
 import dataworth as dw
 from dataworth.models import Categorical, Linear, Logistic
-from worlds import refusal
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 3))
@@ -26,26 +25,8 @@ def test_a_pmi_in_every_form(form):
     assert again(result).to_dict() == result.to_dict()
 
 
-def test_a_model_that_does_not_pickle_gives_a_pmi_that_does():
-    """It leaves the datasets behind, and keeps the parts that it has."""
-
-    class Local(Logistic):
-        pass
-
-    with pytest.raises((pickle.PicklingError, AttributeError)):
-        pickle.dumps(Local())
-    result = dw.pmi(D, T, Local())
-    bare = again(result)
-    assert bare == result
-    assert bare.pair is None
-    assert "before it is pickled" in refusal(lambda: bare.parts)
-    parts = result.parts  # asked for, in the process that has the rows
-    assert again(result).parts == parts
-
-
 def test_changes_judgements_and_certificates():
     for result in (
-        dw.pmi_change(D, D.take(np.arange(10)), T, Logistic()),
         dw.referee(D.take(np.arange(6)), T.take(np.arange(4))),
         dw.referee(D, T, Linear()),
         dw.check_model(Categorical(), repeats=20),

@@ -7,11 +7,11 @@ from itertools import product
 import mpmath as mp
 import numpy as np
 import pytest
-from dataworth.inference.conjugate import log_rising
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
+from dataworth.inference.gaussian import log_rising
 from dataworth.models import Categorical
 from reference import sequential_log_p
 from worlds import refusal
