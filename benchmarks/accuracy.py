@@ -2,8 +2,8 @@
 
 Worlds: rows x ~ N(0, I), θ ~ N(0, C·I) (`prior`) or N(0, I) (`unit`: a wide prior over ordinary data), labels
 from σ(θᵀx); D and T have n rows each. The truth of each pair is the referee's (annealed
-importance sampling, dataworth.referee); worlds it refuses, or whose error is not below 0.05 nats, are left out and
-counted.
+importance sampling, dataworth.referee); worlds it refuses, or whose error is not below 0.05 nats, are left
+out and counted.
 
 python benchmarks/accuracy.py [--worlds 10] [--jobs 2] [--quick] [--out results/accuracy.json]
                               [--plot docs/accuracy.svg] [--keep results/accuracy.json]

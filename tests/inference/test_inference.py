@@ -185,7 +185,8 @@ def test_all_geometries_agree(case, prior_variance):
 @over_cases
 def test_graded_features_keep_the_gram_matrix(case):
     X = with_ones(case.X)
-    Z = graded_features(X)
+    Z, Q = graded_features(X)
+    assert np.abs(Z @ Q.T - X).max() <= 1e-13 * np.abs(X).max()
     assert Z.shape == (len(X), min(X.shape))
     lengths = np.linalg.norm(X, axis=1)
     assert np.abs(Z @ Z.T - X @ X.T).max() <= 1e-13 * lengths.max() ** 2
@@ -242,12 +243,13 @@ def test_primal_steps_over_slabs_of_chosen_rows(rows):
     geometry = Primal(X, c, None if rows is None else chosen)
     own = X[chosen]
     normal = np.eye(3) + c * own.T @ (curvature[:, None] * own)
-    step = geometry.step(theta, gradient, curvature)
+    factor = geometry.factorise(curvature)
+    step = geometry.step(factor, curvature, theta, gradient)
     assert len(geometry) == len(chosen)
     assert geometry.predictor(theta) == pytest.approx(own @ theta, rel=1e-10)
     assert step.coef == pytest.approx(np.linalg.solve(normal, c * own.T @ gradient - theta), rel=1e-8)
     assert step.f == pytest.approx(own @ step.coef, rel=1e-8)
-    assert step.factor.log_det() == pytest.approx(np.linalg.slogdet(normal)[1], rel=1e-10)
+    assert factor.log_det() == pytest.approx(np.linalg.slogdet(normal)[1], rel=1e-10)
 
 
 def test_largest_square_over_slabs():
@@ -297,7 +299,7 @@ def test_line_search_finds_the_maximum(seed, scale):
     decrement = abs(rng.normal()) * abs(
         float(gradient @ direction)
     )  # uphill at the start, as every Newton step
-    s = line_search(f, direction, counts, gradient, decrement, square)
+    s = line_search(counts, f, direction, gradient, decrement, square)
     fall = float((terms(f + s * direction, counts).gradient - gradient) @ direction) - s * square
     assert 0 < s <= LONGEST_STEP
     if s == LONGEST_STEP:

@@ -91,7 +91,7 @@ def fit_gaussian(
     """Exact posterior and evidence; a row of weight w counts as w rows."""
     ratio = prior_variance / noise_variance
     largest = ratio * float(weights @ np.einsum("ij,ij->i", X, X))
-    rows = graded_features(X) if X.shape[1] > X.shape[0] > 0 else X  # at most n coordinates
+    rows, basis = graded_features(X) if X.shape[1] > X.shape[0] > 0 else (X, None)  # at most n coordinates
     factor = safe_factor(rows, ratio * weights, largest)
     coef = ratio * factor.solve(rows.T @ (weights * y))
     # one step of refinement: the residual of the normal equations, without their condition number
@@ -103,10 +103,7 @@ def fit_gaussian(
     misfit /= noise_variance
     constant = float(weights.sum()) * float(np.log(2.0 * np.pi * noise_variance))
     log_z = -0.5 * (constant + factor.log_det() + misfit + penalty)
-    if rows is not X:
-        # back to θ: the posterior mean lies in the row space, θ = Xᵀ(XXᵀ)⁺ Zβ, found by least squares
-        coef = np.asarray(np.linalg.lstsq(X, rows @ coef, rcond=None)[0], dtype=float)
-    return GaussianFit(log_z, coef, factor, penalty, misfit)
+    return GaussianFit(log_z, coef if basis is None else basis @ coef, factor, penalty, misfit)
 
 
 def exact_residual(X: Array, coef: Array, y: Array) -> Array:

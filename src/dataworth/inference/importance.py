@@ -41,7 +41,7 @@ def whiten(X: Array, counts: Counts, prior_variance: float, offset: Array | floa
     shift = np.broadcast_to(np.asarray(offset, dtype=float), len(X))[seen]
     rows = np.sqrt(prior_variance) * X[seen]
     if rows.shape[1] > rows.shape[0] > 0:
-        rows = graded_features(rows)
+        rows = graded_features(rows)[0]
     up, down = ones > 0, zeros > 0
     return Problem(
         np.vstack([rows[up], -rows[down]]),
