@@ -85,8 +85,6 @@ COMPUTING = {
     "pmi": lambda model: dw.pmi(D, T, model),
     "check_model": lambda model: dw.check_model(model, repeats=2),
     "score": lambda model: dw.score(D, T, model=model, ignore="all"),
-    "audit": lambda model: dw.audit(D, D.take(range(40)), T, model=model, ignore="all"),
-    "rank": lambda model: dw.rank({"a": D, "b": D.take(range(40))}, T, model=model, ignore="all"),
 }
 
 
