@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.special import gammaln
 
 import dataworth as dw
 from dataworth import models
@@ -338,11 +339,23 @@ def test_what_a_model_does_not_offer_is_not_held_against_it():
     assert given["rows halved"].passed is None
 
 
-def test_whole_numbers_are_not_integrated():
+class Poisson:
+    """Whole numbers, y ~ Poisson(rate), rate ~ Gamma(2, 1): a sum over them is 1, an integral is not."""
+
+    takes = "numbers"
+
+    def fit(self, X, y, weights=None):
+        w = np.ones(len(y)) if weights is None else weights
+        total, rows = float(w @ y), float(w.sum())
+        evidence = gammaln(2 + total) - (2 + total) * np.log1p(rows) - w @ gammaln(y + 1)
+        return SimpleNamespace(log_evidence=float(evidence))
+
+
+def test_whole_numbers_are_summed():
     y = np.random.default_rng(0).poisson(3.0, 24).astype(float)
-    told = check_model(Linear(), X=np.zeros((24, 1)), y=y)["one more row"]
-    assert told.passed is None
-    assert "whole numbers" in told.meaning
+    X = np.zeros((24, 1))
+    assert check_model(Poisson(), X=X, y=y)["one more row"].passed
+    assert check_model(Spoiled(Poisson(), per_set(0.1)), X=X, y=y)["one more row"].passed is False
 
 
 @pytest.mark.parametrize(
