@@ -1,9 +1,9 @@
 """Each form of the score × each inference against the referee: root mean squared error in nats.
 
 Worlds: rows x ~ N(0, I), θ ~ N(0, C·I) (`prior`) or N(0, I) (`unit`: a wide prior over ordinary data), labels
-from σ(θᵀx); D and T have n rows each. The truth of each pair is the referee's (importance sampling or
-annealing, dataworth.referee); worlds it refuses, or whose error is not below 0.05 nats, are left out and
-counted.
+from σ(θᵀx); D and T have n rows each. The truth of each pair is the referee's (annealed
+importance sampling, dataworth.referee); worlds it refuses, or whose error is not below 0.05 nats, are left
+out and counted.
 
 python benchmarks/accuracy.py [--worlds 10] [--jobs 2] [--quick] [--out results/accuracy.json]
                               [--plot docs/accuracy.svg] [--keep results/accuracy.json]
@@ -68,7 +68,7 @@ def judge(truth: str, d: int, n: int, C: float, seed: int, earlier=None):
     started = time.perf_counter()
     try:
         judged = referee(D, T, dw.Logistic(C, intercept=False), seed=seed, target=TARGET)
-        record |= {"value": judged.value, "error": judged.stderr, "ess": judged.ess, "method": judged.method}
+        record |= {"value": judged.value, "error": judged.stderr, "ess": judged.ess}
     except RefereeRefuses as refusal:
         record |= {"refused": str(refusal)}
     record["seconds"] = time.perf_counter() - started

@@ -143,7 +143,7 @@ def judge_ep(p: Problem) -> dict:
     if p.size() <= GRAM_LIMIT:
         ways = {"n×n": Dual(p.C * X @ X.T), "d×d": Primal(X, p.C)}
     else:
-        ways = {"graded": Primal(graded_features(X), p.C, root=True)}
+        ways = {"graded": Primal(graded_features(X)[0], p.C, root=True)}
     ways["square root"] = Primal(X, p.C, root=True)
     values, failed = [], []
     for name, geometry in ways.items():

@@ -45,7 +45,7 @@ def counts_of(case: Case) -> Counts:
 
 def geometries(X: np.ndarray, prior_variance: float) -> dict[str, Dual | Primal]:
     """Every way to hold rows."""
-    Z = graded_features(X)
+    Z, _ = graded_features(X)
     return {
         "n×n": Dual(prior_variance * X @ X.T),
         "d×d": Primal(X, prior_variance),

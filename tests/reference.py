@@ -397,50 +397,6 @@ def grid_log_z(X, y, weights, mean, precision, points=301, reach=9.0):
     return float(logsumexp(log_value) + sum(np.log(s[1] - s[0]) for s in steps))
 
 
-# --- conjugate families by their natural parameters (Chen et al. 2020) -------------------------------------
-
-
-def dirichlet_prior(classes, concentration):
-    """The symmetric Dirichlet(a, …, a)."""
-    return (np.full(classes, float(concentration)),)
-
-
-def dirichlet_posterior(prior, labels, weights=None):
-    """α + counts of the labels 0 … K−1; a row of weight w counts w times.
-
-    >>> dirichlet_posterior(dirichlet_prior(3, 0.5), np.array([0, 2, 2]))[0].tolist()
-    [1.5, 0.5, 2.5]
-    """
-    return (prior[0] + np.bincount(labels, weights=weights, minlength=len(prior[0])),)
-
-
-def gaussian_prior(features, prior_variance):
-    """N(0, C·I) as (precision · mean, precision) = (0, I/C)."""
-    return np.zeros(features), np.eye(features) / prior_variance
-
-
-def gaussian_natural(prior, X, y, noise_variance, weights=None):
-    """(h + XᵀWy/s², P + XᵀWX/s²) for y = Xθ + N(0, s²).
-
-    >>> h, P = gaussian_natural(gaussian_prior(1, 1.0), np.array([[2.0]]), np.array([3.0]), 0.5)
-    >>> h.tolist(), P.tolist()
-    ([12.0], [[9.0]])
-    """
-    w = np.ones(len(y)) if weights is None else weights
-    return prior[0] + (X.T * w) @ y / noise_variance, prior[1] + (X.T * w) @ X / noise_variance
-
-
-def gaussian_log_normaliser(natural):
-    """A(h, P) = ½ hᵀP⁻¹h − ½ log det P + (d/2) log 2π.
-
-    >>> A = gaussian_log_normaliser((np.array([1.0]), np.array([[2.0]])))  # ∫ exp(θ − θ²) dθ = √π e^¼
-    >>> round(A, 9) == round(float(0.5 * np.log(np.pi) + 0.25), 9)
-    True
-    """
-    h, P = natural
-    return 0.5 * float(h @ np.linalg.solve(P, h) - np.linalg.slogdet(P)[1] + len(h) * LOG_2_PI)
-
-
 def mixed(scores, blocks=None):
     """Blocks' scores by the mixture over temperings, from rows' scores on a grid (an axis a direction).
 

@@ -9,8 +9,6 @@ from .data.keys import commit as commit
 from .errors import DataworthError as DataworthError
 from .evidence.pair import PMI as PMI
 from .evidence.pair import pmi as pmi
-from .evidence.pool import PMIChange as PMIChange
-from .evidence.pool import pmi_change as pmi_change
 from .evidence.referee import (
     RefereedPMI as RefereedPMI,
 )

@@ -5,25 +5,19 @@ from __future__ import annotations
 import json
 from functools import cache
 
-import mpmath as mp
 import numpy as np
 import pytest
-from scipy.special import betaln, gammaln
+from scipy.stats import multivariate_normal
 
 import dataworth as dw
 from dataworth import Dataset, pmi
 from dataworth.evidence.forms import FORMS
-from dataworth.inference.conjugate import normaliser_pmi
 from dataworth.inference.logistic import Counts
 from dataworth.inference.tilted import tilted_moments
 from dataworth.models import Linear, Logistic
 from reference import (
-    LOG_2_PI,
     Gaussian,
     dense_laplace,
-    gaussian_log_normaliser,
-    gaussian_natural,
-    gaussian_prior,
     isotropic,
     sampled_log_z,
     with_ones,
@@ -102,93 +96,6 @@ def test_the_corollary_by_hand(form):
         np.log((1.0 + c) * (1.0 + 2.0 * k) / det) + square - (1.0 + c) * L3**2 - 2.0 * (1.0 + 2.0 * k) * m**2
     )
     assert pmi(*AWAY, PLAIN, form=form).value == pytest.approx(expected, abs=1e-10)
-
-
-class Digits:
-    """The example above with 50 digits: Gaussians as (mean, precision), the joint's mode by root finding."""
-
-    def __init__(self):
-        log3, log2 = mp.log(3), mp.log(2)
-        self.rows = {
-            "data": (mp.matrix([1, 0]), 4 * log3 + 3, mp.mpf(1)),
-            "test": (mp.matrix([1, 1]), mp.mpf(1), 2 + 3 * log2 / 2),
-        }
-        zero = mp.matrix([0, 0])
-        self.prior = (zero, mp.eye(2))
-        self.data, self.log_z_data = self.laplace(["data"], self.prior, (log3, 0))
-        self.test, self.log_z_test = self.laplace(["test"], self.prior, (-log2 / 2, -log2 / 2))
-        self.joint, self.log_z_joint = self.laplace(["data", "test"], self.prior, (0.5, -0.5))
-        self.given, self.log_z_given = self.laplace(["test"], self.data, (0.5, -0.5))
-
-    def laplace(self, names, prior, start):
-        """Mode and precision under a Gaussian prior, and the log evidence."""
-        rows = [self.rows[name] for name in names]
-        mean, precision = prior
-
-        def gradient(*theta):
-            theta = mp.matrix(theta)
-            total = -precision * (theta - mean)
-            for x, ones, zeros in rows:
-                up = 1 / (1 + mp.exp(-mp.fdot(x, theta)))
-                total += (ones * (1 - up) - zeros * up) * x
-            return list(total)
-
-        mode = mp.findroot(gradient, start, tol=mp.mpf(10) ** -80)
-        after, fit = precision.copy(), mp.mpf(0)
-        for x, ones, zeros in rows:
-            up = 1 / (1 + mp.exp(-mp.fdot(x, mode)))
-            after += (ones + zeros) * up * (1 - up) * x * x.T
-            fit += ones * mp.log(up) + zeros * mp.log(1 - up)
-        off = mode - mean
-        fit -= (mp.fdot(off, precision * off) + mp.log(mp.det(after) / mp.det(precision))) / 2
-        return (mode, after), fit
-
-    def log_density(self, gaussian, theta):
-        mean, precision = gaussian
-        off = theta - mean
-        return (mp.log(mp.det(precision)) - mp.fdot(off, precision * off)) / 2 - mp.log(2 * mp.pi)
-
-    def divergence(self, p, q):
-        """KL(p ‖ q)."""
-        off, covariance = p[0] - q[0], mp.inverse(p[1])
-        trace = sum((q[1] * covariance)[i, i] for i in range(2))
-        return (trace - 2 + mp.fdot(off, q[1] * off) + mp.log(mp.det(p[1]) / mp.det(q[1]))) / 2
-
-    def eta(self, theta):
-        at = [self.log_density(g, theta) for g in (self.data, self.test, self.prior, self.joint)]
-        return float(at[0] + at[1] - at[2] - at[3])
-
-    def kl(self):
-        at = [self.divergence(self.joint, g) for g in (self.prior, self.data, self.test)]
-        return float(at[0] - at[1] - at[2])
-
-
-@pytest.fixture(scope="module")
-def digits():
-    with mp.workdps(50):
-        yield Digits()
-
-
-@pytest.mark.parametrize("eta", [0, [0.7, -1.3], [5.0, 4.0], "data", "test", "joint"], ids=str)
-def test_eta_against_fifty_digits(digits, eta):
-    if isinstance(eta, str):
-        theta = {"data": digits.data, "test": digits.test, "joint": digits.joint}[eta][0]
-    else:
-        theta = mp.matrix([0, 0] if eta == 0 else eta)
-    assert pmi(*AWAY, PLAIN, form="eta", eta=eta).value == pytest.approx(digits.eta(theta), abs=1e-10)
-
-
-def test_kl_against_fifty_digits(digits):
-    assert pmi(*AWAY, PLAIN, form="kl").value == pytest.approx(digits.kl(), abs=1e-10)
-
-
-def test_evidence_and_sealed_against_fifty_digits(digits):
-    """To the solver's tolerance, 3e-7 nats a fit."""
-    evidence = float(digits.log_z_joint - digits.log_z_data - digits.log_z_test)
-    sealed = float(digits.log_z_given - digits.log_z_test)
-    assert pmi(*AWAY, PLAIN).value == pytest.approx(evidence, abs=1e-6)
-    assert pmi(*AWAY, PLAIN, form="sealed").value == pytest.approx(sealed, abs=1e-6)
-    assert abs(evidence - sealed) > 1e-3  # two numbers
 
 
 # --- dense matrices --------------------------------------------------------------------------------------
@@ -309,12 +216,15 @@ def test_every_form_against_dense_matrices(name, c, intercept, inference):
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(("n", "m", "d"), [(20, 12, 3), (6, 5, 20)])
 def test_all_forms_are_one_number_for_linear(form, n, m, d):
-    """Also that of log-normalisers alone (Chen et al. 2020), and U(D, T) = U(T, D)."""
+    """That of dense densities of labels, and U(D, T) = U(T, D); a weight is a precision of the noise."""
     D, T = two_sets(7, n, m, d, weighted=True, numeric_labels=True)
     model = Linear(0.7, 0.4)
-    start = gaussian_prior(d + 1, 0.7)
-    parts = (gaussian_natural(start, with_ones(s.X), s.y, 0.4, s.weights) for s in (D, T))
-    expected = normaliser_pmi(gaussian_log_normaliser, start, *parts)
+
+    def log_density(s):
+        X = with_ones(s.X)
+        return multivariate_normal(cov=0.7 * X @ X.T + np.diag(0.4 / s.weights)).logpdf(s.y)
+
+    expected = log_density(Dataset.concat([D, T])) - log_density(D) - log_density(T)
     assert abs(expected) > 0.1
     etas = [0, "joint", "data", "test", np.linspace(-2, 2, d + 1)] if form == "eta" else [0]
     for eta in etas:
@@ -400,21 +310,6 @@ def test_sealed_is_nearer_to_the_truth_than_product(inference):
 # --- eta and kl ------------------------------------------------------------------------------------------
 
 
-@over_inferences
-def test_kl_is_eta_averaged_over_the_joint(inference):
-    """200 draws of θ ~ p(θ|D,T), 4 s.e.: false alarm 6e-5 (one fixed seed)."""
-    D, T = PROBLEMS["rows"]
-    model, both = Logistic(3.0, inference), Dataset.concat([D, T])
-    draws = model.fit(both.X, both.y.astype(float)).sample(np.random.default_rng(1), 200)
-    result = pmi(D, T, model, "eta", list(draws))
-    values = np.array(list(result.at_eta.values()))
-    assert len(values) == 200
-    assert result.value == pytest.approx(values.mean())
-    error = values.std(ddof=1) / np.sqrt(200)
-    assert abs(values.mean() - pmi(D, T, model, "kl").value) < 4.0 * error
-    assert error > 1e-4  # or there would be nothing to average
-
-
 def test_the_spread_over_eta_is_zero_for_exact_posteriors_alone():
     etas = [0, "joint", "data", "test", [1.0, 1.0, -1.0, 0.5]]
     D, T = two_sets(11, 12, 9, 3, numeric_labels=True)
@@ -431,15 +326,6 @@ def test_the_spread_over_eta_is_zero_for_exact_posteriors_alone():
     assert plain["spread"] == result.spread
     assert plain["form"] == "eta"
     assert pmi(D, T).spread == 0.0
-
-
-def test_no_eta_is_lost_for_its_name():
-    """Vectors that differ in the ninth digit alone, and one η twice: each has its value."""
-    D, T = PROBLEMS["rows"]
-    near = [np.full(4, 1.0), np.full(4, 1.0 + 1e-9), 0, 0]
-    result = pmi(D, T, Logistic(5.0), "eta", near)
-    assert list(result.at_eta) == ["[1.0, 1.0, 1.0, 1.0]", "[1.0, 1.0, 1.0, 1.0] (2)", "0", "0 (2)"]
-    assert result.value == pytest.approx(np.mean(list(result.at_eta.values())), abs=1e-12)
 
 
 # --- models of users -------------------------------------------------------------------------------------
@@ -478,104 +364,10 @@ def test_a_coin_in_every_form_that_needs_no_gaussian(D, T):
     assert abs(integral.value - expected) < 4.0 * integral.stderr
 
 
-class MeanPosterior:
-    """θ ~ N(mean, variance·I) in two dimensions."""
-
-    def __init__(self, mean, variance, log_evidence):
-        self.mean, self.variance, self.log_evidence = mean, variance, log_evidence
-
-    def log_density(self, theta):
-        off = theta - self.mean
-        return float(-0.5 * off @ off / self.variance - LOG_2_PI - np.log(self.variance))
-
-    def sample(self, rng, m):
-        return self.mean + np.sqrt(self.variance) * rng.standard_normal((m, 2))
-
-    def predict_proba(self, X):
-        return np.full((len(X), 2), 0.5)
-
-
-class Mean:
-    """Features are N(θ, I) in two dimensions, θ ~ N(0, C·I); labels do not matter."""
-
-    def __init__(self, c=2.0):
-        self.c = c
-
-    def fit(self, X, y, weights=None):
-        w = np.ones(len(X)) if weights is None else weights
-        return MeanPosterior(*self.moments(X, w), self.log_z(X, w))
-
-    def moments(self, X, w):
-        variance = 1.0 / (1.0 / self.c + w.sum())
-        return variance * (w @ X), variance
-
-    def log_z(self, X, w):
-        mean, variance = self.moments(X, w)
-        squares = w @ (X**2).sum(axis=1) - mean @ mean / variance
-        return float(np.log(variance / self.c) - 0.5 * squares - w.sum() * LOG_2_PI)
-
-    def pmi(self, D, T):
-        """log N(T; …) of the sums alone: x̄_T given D against x̄_T."""
-        mean, variance = self.moments(D.X, np.ones(len(D)))
-        n = len(T)
-        xbar = T.X.mean(axis=0)
-
-        def log_p(centre, spread):
-            v = spread + 1.0 / n
-            return -0.5 * (xbar - centre) @ (xbar - centre) / v - np.log(v)
-
-        return log_p(mean, variance) - log_p(np.zeros(2), self.c)
-
-
-def points(n, centre, seed):
-    rng = np.random.default_rng(seed)
-    return Dataset(np.asarray(centre) + rng.normal(size=(n, 2)), rng.integers(0, 2, n))
-
-
-@pytest.mark.parametrize(("n", "m", "gap"), [(5, 4, 0.5), (30, 10, 0.3), (3, 60, 1.0)])
-def test_a_mean_in_two_dimensions(n, m, gap):
-    """Importance sampling of 4,000 draws with its own error; 4 s.e.: false alarm 6e-5 (a fixed seed)."""
-    D, T = points(n, (1.0, 0.0), 1), points(m, (1.0 - gap, gap), 2)
-    expected = Mean().pmi(D, T)
-    assert pmi(D, T, Mean()).value == pytest.approx(expected, abs=1e-9)
-    for eta in (0, [0.3, 1.0]):
-        assert pmi(D, T, Mean(), "eta", eta).value == pytest.approx(expected, abs=1e-8)
-    assert pmi(D, T, Mean(), "kl").value == pytest.approx(expected, abs=1e-8)
-    integral = pmi(D, T, Mean(), "integral")
-    assert 0.0 < integral.stderr < 0.1
-    assert abs(integral.value - expected) < 4.0 * integral.stderr
-
-
 def test_the_integral_refuses_posteriors_that_do_not_overlap():
-    D, T = points(200, (5.0, 0.0), 1), points(200, (-5.0, 0.0), 2)
-    sentence = refusal(pmi, D, T, Mean(), form="integral")
-    assert "hardly overlap" in sentence
-    assert "evidence" in sentence
-    assert np.isfinite(pmi(D, T, Mean()).value)
-
-
-class Silent:
-    """A posterior of a family: natural parameters and their log-normaliser, without a density."""
-
-    def __init__(self, counts, log_evidence):
-        self.natural, self.log_evidence = (counts,), log_evidence
-
-    @staticmethod
-    def log_normaliser(natural):
-        return float(gammaln(natural[0]).sum() - gammaln(natural[0].sum()))
-
-
-class Family(Coin):
-    def posterior(self, a, b):
-        return Silent(np.array([b, a]), betaln(a, b) - betaln(self.a, self.b))
-
-
-@over_coins
-def test_natural_parameters_take_the_route_of_normalisers(D, T):
-    """There is nothing else to ask these posteriors for."""
-    result = pmi(D, T, Family(2.0, 1.5), "integral")
-    assert result.value == pytest.approx(COIN.pmi(D, T), abs=1e-9)
-    assert result.stderr == 0.0
+    D, T = labels(3000, 0), labels(0, 3000)
+    assert "hardly overlap; use the form evidence" in refusal(pmi, D, T, COIN, form="integral")
+    assert np.isfinite(pmi(D, T, COIN).value)
 
 
 def test_what_models_of_users_cannot_do_is_one_sentence():
@@ -639,9 +431,8 @@ def test_a_score_of_one_pair_is_that_pmi(options):
     assert abs(result.value - evidence.value) > 1e-6
 
 
-@over_options
-def test_audit_and_rank_in_any_form(options):
-    T, noisy = held_out().take(range(80)), flipped(DATA, 0.4, seed=0)[0]
+def test_audit_and_rank_in_another_form():
+    options, T, noisy = OPTIONS[0], held_out().take(range(80)), flipped(DATA, 0.4, seed=0)[0]
     result = dw.audit(noisy, DATA, T, yardstick=yardstick(), **options)
     assert json.loads(json.dumps(result.to_dict()))["form"] == options["form"]
     ranking = json.loads(

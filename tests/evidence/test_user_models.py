@@ -44,7 +44,6 @@ def test_weights_of_one_are_no_weights_and_whole_ones_repeat_rows(model):
     ones, twice = (dw.Dataset(D.X, D.y, weights=np.full(len(D), w)) for w in (1.0, 2.0))
     assert dw.pmi(ones, T, model).value == pytest.approx(dw.pmi(D, T, Coin()).value)
     assert dw.pmi(twice, T, model).value == pytest.approx(dw.pmi(twice, T, Coin()).value)
-    assert dw.pmi_change(D, twice, T, model).value == pytest.approx(dw.pmi_change(D, twice, T, Coin()).value)
 
 
 @pytest.mark.parametrize("model", WITHOUT, ids=lambda m: type(m).__name__)
@@ -84,11 +83,8 @@ class Watching(Coin):
 
 COMPUTING = {
     "pmi": lambda model: dw.pmi(D, T, model),
-    "pmi_change": lambda model: dw.pmi_change(D, D.take(range(30)), T, model),
     "check_model": lambda model: dw.check_model(model, repeats=2),
     "score": lambda model: dw.score(D, T, model=model, ignore="all"),
-    "audit": lambda model: dw.audit(D, D.take(range(40)), T, model=model, ignore="all"),
-    "rank": lambda model: dw.rank({"a": D, "b": D.take(range(40))}, T, model=model, ignore="all"),
 }
 
 

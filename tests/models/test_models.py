@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.integrate import quad
-from scipy.special import expit, logsumexp
+from scipy.special import expit
 from scipy.stats import multivariate_normal, norm
 
 from cases import CASES, PRIOR_VARIANCES
@@ -22,10 +20,9 @@ from dataworth.models import (
     InverseGamma,
     Linear,
     Logistic,
-    Model,
     Posterior,
-    SliceFitter,
     Softmax,
+    bind,
 )
 from dataworth.models.gaussian import GaussianPrior
 from reference import (
@@ -33,53 +30,14 @@ from reference import (
     dense_linear,
     gaussian_posterior,
     isotropic,
-    logistic_log_likelihood,
     tolerance,
     with_ones,
 )
+from user_models import Coin
 from worlds import refusal
 
 BY_NAME = {case.name: case for case in CASES}
 over_cases = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-
-
-# --- a model in user code: fit alone, SliceFitter as its hot path -----------------------------------------
-
-GRID = np.linspace(-8.0, 8.0, 1601)
-
-
-class ToyPosterior:
-    """p(slope | data) on a grid."""
-
-    def __init__(self, log_joint):
-        self.log_evidence = float(logsumexp(log_joint) + np.log(GRID[1] - GRID[0]))
-        self.log_p = log_joint - self.log_evidence
-
-    def log_density(self, theta):
-        return float(np.interp(np.asarray(theta)[0], GRID, self.log_p))
-
-    def sample(self, rng, m):
-        p = np.exp(self.log_p - logsumexp(self.log_p))
-        jitter = rng.uniform(-0.5, 0.5, m) * (GRID[1] - GRID[0])
-        return (rng.choice(GRID, m, p=p) + jitter)[:, None]
-
-    def predict_proba(self, X):
-        p = np.exp(self.log_p - logsumexp(self.log_p))
-        one = expit(np.tanh(X.sum(axis=1))[:, None] * GRID) @ p
-        return np.column_stack([1.0 - one, one])
-
-
-@dataclass(frozen=True)
-class Toy:
-    """p(y=1|x) = σ(θ·tanh Σx), θ ~ N(0, 1)."""
-
-    def fit(self, X, y, weights=None):
-        weights = np.ones(len(y)) if weights is None else weights
-        rows = np.tanh(X.sum(axis=1))[:, None]
-        return ToyPosterior(logistic_log_likelihood(GRID[:, None], rows, y, weights) + norm.logpdf(GRID))
-
-    def bind(self, X, y):
-        return SliceFitter(self, X, y)
 
 
 MODELS = {
@@ -92,7 +50,7 @@ MODELS = {
     "linear, unknown noise": Linear(noise_variance=InverseGamma(2.0, 0.7)),
     "categorical": Categorical(),
     "softmax": Softmax(prior_variance=0.5),
-    "toy": Toy(),
+    "a user's": Coin(),
 }
 over_models = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
 
@@ -115,10 +73,9 @@ def test_every_model_keeps_the_protocol_on_every_case(case, model):
         pytest.skip("a d×d covariance of 4,000, or no parameters at all")
     y = targets_of(case, model)
     posterior = model.fit(case.X, y, case.weights)
-    assert isinstance(model, Model)
     assert isinstance(posterior, Posterior)
     assert np.isfinite(posterior.log_evidence)
-    if case.X.shape[1] and not isinstance(model, Toy):  # a list of empty rows has no width
+    if case.X.shape[1] and not isinstance(model, Coin):  # a list of empty rows has no width
         listed = model.fit(case.X.tolist(), y.tolist(), case.weights.tolist())
         assert listed.log_evidence == posterior.log_evidence
     draws = posterior.sample(np.random.default_rng(0), 3)
@@ -149,7 +106,7 @@ def test_a_bound_model_fits_rows_as_the_model_fits_their_slice(case, model):
     if too_wide(case, model) and case.X.shape[1] == 0:
         pytest.skip("no parameters")
     y = targets_of(case, model)
-    fitter = model.bind(case.X, y)
+    fitter = bind(model, case.X, y)
     rows = np.random.default_rng(1).permutation(len(y))[: max(1, len(y) // 2)]
     alone = model.fit(case.X[rows], y[rows], case.weights[rows])
     bound = fitter(rows, weights=case.weights[rows])
@@ -165,7 +122,7 @@ def test_weights_are_repeats(case, model):
         pytest.skip("no parameters")
     y = targets_of(case, model)
     counts = np.resize([1, 2, 0], len(y))
-    fitter = model.bind(case.X, y)
+    fitter = bind(model, case.X, y)
     weighted = fitter(np.arange(len(y)), weights=counts.astype(float))
     repeated = fitter(np.repeat(np.arange(len(y)), counts))
     assert weighted.log_z == pytest.approx(repeated.log_z, abs=2 * tolerance(weighted.log_z))
@@ -177,16 +134,16 @@ def test_targets_stand_in_for_those_of_the_pool(model):
     y = targets_of(case, model)
     other = np.roll(y, 1)
     rows = np.array([0, 3, 4, 7, 8])
-    replaced = model.bind(case.X, y)(rows, targets=other[rows])
-    assert replaced.log_z == pytest.approx(model.bind(case.X, other)(rows).log_z, abs=1e-6)
-    assert abs(replaced.log_z - model.bind(case.X, y)(rows).log_z) > 1e-3
+    replaced = bind(model, case.X, y)(rows, targets=other[rows])
+    assert replaced.log_z == pytest.approx(bind(model, case.X, other)(rows).log_z, abs=1e-6)
+    assert abs(replaced.log_z - bind(model, case.X, y)(rows).log_z) > 1e-3
 
 
 @over_models
 def test_predictions_and_benchmark_score_of_a_fit(model):
     case = BY_NAME["noisy"]
     y = targets_of(case, model)
-    fitter = model.bind(case.X, y)
+    fitter = bind(model, case.X, y)
     rows, test = np.arange(8), np.arange(8, 12)
     fit = fitter(rows)
     forecast = model.fit(case.X[rows], y[rows]).predict_proba(case.X[test])
@@ -203,17 +160,6 @@ def test_predictions_and_benchmark_score_of_a_fit(model):
     )
     assert np.isnan(fitter.accuracy(fit, np.arange(0)))
     assert np.isnan(fitter.accuracy(fit, test, np.zeros(4)))
-
-
-@pytest.mark.parametrize("model", [Logistic(2.0, intercept=False), Linear(2.0, 0.5, intercept=False), Toy()])
-def test_log_density_integrates_to_one(model):
-    case = BY_NAME["one feature"]
-    posterior = model.fit(case.X, targets_of(case, model))
-    draws = posterior.sample(np.random.default_rng(0), 200)
-    middle, spread = float(draws.mean()), float(draws.std())
-    thetas = np.linspace(max(middle - 12 * spread, -8.0), min(middle + 12 * spread, 8.0), 20_001)
-    density = np.exp([posterior.log_density(np.array([t])) for t in thetas])
-    assert np.trapezoid(density, thetas) == pytest.approx(1.0, abs=1e-4)
 
 
 # in log σ² an inverse gamma falls faster than any Gaussian: test_noise.py has a test of its own
@@ -286,7 +232,7 @@ def rows_of(model, n, d=2, seed=0):
 @pytest.mark.parametrize(("d", "n", "m"), [(1, 5, 3), (3, 1, 9), (2, 8, 8)])
 def test_all_forms_are_one_number(model, d, n, m):
     """Evidence, eta at any η, kl and integral agree; kl has no Monte Carlo error."""
-    fitter, D, T = model.bind(*rows_of(model, n + m, d)), np.arange(n), np.arange(n, n + m)
+    fitter, D, T = bind(model, *rows_of(model, n + m, d)), np.arange(n), np.arange(n, n + m)
     pair = Pair(fitter, fitter(D), fitter(T), lambda: fitter(np.r_[D, T]), T, None)
     value = Form("evidence").of(pair).value
     linear = isinstance(model, Linear)
@@ -355,7 +301,7 @@ def test_linear_information_gain_is_the_divergence_from_the_prior():
     dense = dense_linear(with_ones(case.X), case.numeric_labels, case.weights, 2.0, 0.3)
     expected = dense.divergence(isotropic(4, 2.0))
     model = Linear(2.0, 0.3)
-    fitter = model.bind(case.X, case.numeric_labels)
+    fitter = bind(model, case.X, case.numeric_labels)
     fit = fitter(np.arange(12), weights=case.weights)
     assert fitter.information_gain(fit) == pytest.approx(expected, abs=1e-9)
     assert model.fit(case.X, case.numeric_labels, case.weights).information_gain() == pytest.approx(
@@ -412,26 +358,8 @@ def test_predictive_variances_at_wide_priors_match_many_digits(name):
 
 
 def test_a_model_that_does_not_know_its_information_gain_has_none():
-    fitter = Toy().bind(np.ones((2, 1)), np.array([0.0, 1.0]))
+    fitter = bind(Coin(), np.ones((2, 1)), np.array([0.0, 1.0]))
     assert np.isnan(fitter.information_gain(fitter(np.arange(2))))
-
-
-def test_a_user_model_serves_pmi():
-    """U of the toy against quadrature of its three integrals."""
-    case = BY_NAME["noisy"]
-    data, test = case.halves()
-    D, T = (Dataset(case.X[rows], case.y[rows].astype(int)) for rows in (data, test))
-
-    def log_z(rows):
-        x, y = np.tanh(case.X[rows].sum(axis=1))[:, None], case.y[rows]
-        return np.log(
-            quad(
-                lambda t: np.exp(logistic_log_likelihood(np.array([[t]]), x, y, 1.0)[0]) * norm.pdf(t), -8, 8
-            )[0]
-        )
-
-    expected = log_z(np.arange(12)) - log_z(data) - log_z(test)
-    assert pmi(D, T, Toy()).value == pytest.approx(expected, abs=1e-6)
 
 
 # --- sentences -------------------------------------------------------------------------------------------

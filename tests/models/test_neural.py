@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 
-from dataworth import Dataset, check_model, pmi, pmi_change
+from dataworth import check_model
 from dataworth.errors import DataworthError
 from dataworth.models import Linear, Logistic, Neural, Softmax
 
@@ -104,33 +104,6 @@ def test_three_classes_are_softmax_on_the_features_of_a_convolution():
     body.double()
     in_double = Neural(body, Softmax(0.7), shape=(1, 8, 8)).fit(X, y)
     assert in_double.log_evidence == pytest.approx(truth.log_evidence, abs=TOLERANCE)
-
-
-@pytest.mark.parametrize("form", ["evidence", "eta", "product", "kl", "sealed", "integral"])
-def test_every_form_of_pmi_is_that_of_the_features(form):
-    body, (X, y) = mlp(), rows_and_targets()
-    D, T = Dataset(X[:35], y[:35]), Dataset(X[35:], y[35:])
-    phi = [Dataset(mlp_features(body, part.X), part.y) for part in (D, T)]
-    assert pmi(D, T, Neural(body, Logistic(2.0)), form).value == pytest.approx(
-        pmi(*phi, Logistic(2.0), form).value, abs=TOLERANCE
-    )
-
-
-@pytest.mark.parametrize("model", [Logistic(2.0), Softmax(), Neural(mlp()), Linear(2.0, 0.5)], ids=str)
-def test_a_change_of_pmi_is_the_difference_of_two(model):
-    X, y = rows_and_targets()
-    weights = np.random.default_rng(6).integers(1, 4, len(y)).astype(float)
-    before, after, T = (
-        Dataset(X[rows], y[rows], weights=weights[rows])
-        for rows in (slice(0, 20), slice(10, 45), slice(45, 60))
-    )
-    change = pmi_change(before, after, T, model)
-    first, second = pmi(before, T, model), pmi(after, T, model)
-    assert change.value == pytest.approx(second.value - first.value, abs=3 * TOLERANCE)
-    known = first.log_z_joint - first.log_z_data
-    assert change.log_predictive_before == pytest.approx(known, abs=2 * TOLERANCE)
-    from_nothing = pmi_change(before.take([]), after, T, model).value
-    assert from_nothing == pytest.approx(second.value, abs=3 * TOLERANCE)
 
 
 def test_the_body_is_left_as_it_was():

@@ -122,9 +122,7 @@ def _one_more_number(s: Subject) -> Result:
     gaps = []
     for i in (0, 1, len(s.data)):
         given, row = s.data[:i], s.test[0]
-        before = s.log_z(given)
-
-        rows = np.append(given, row)
+        before, rows = s.log_z(given), np.append(given, row)
 
         def density(value: float, rows: Rows = rows, before: float = before) -> float:
             try:

@@ -1,7 +1,6 @@
 """Forms of the score for posteriors that are known by their densities and draws alone.
 
-A model's prior is its posterior given no rows. Where posteriors are of one exponential family they may say so
-(`natural`, `log_normaliser`), and the integral is then four log-normalisers (Chen et al. 2020).
+A model's prior is its posterior given no rows.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import DataworthError
-from ..inference.conjugate import normaliser_pmi
 from ..models import Fit, Fitter, Posterior
 
 DRAWS = 4000
@@ -55,22 +53,13 @@ def mean_and_error(values: Array) -> tuple[float, float]:
     return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))
 
 
-def has_normaliser(*posteriors: Any) -> bool:
-    """Whether posteriors are of an exponential family, and say so."""
-    return all(hasattr(p, "natural") and hasattr(p, "log_normaliser") for p in posteriors)
-
-
 def integral_by_density(fitter: Fitter, data: Fit, test: Fit) -> tuple[float, float]:
     """Log ∫ p(θ|D) p(θ|T) / p(θ) dθ, with its standard error.
 
-    By log-normalisers where the posteriors have them, else by importance sampling from ½ p(θ|D) + ½ p(θ|T).
-    Refuses if too few draws matter.
+    By importance sampling from ½ p(θ|D) + ½ p(θ|T); refuses if too few draws matter.
     """
     prior = prior_of(fitter)
     parts = (data.state, test.state)
-    if has_normaliser(prior, *parts):
-        value = normaliser_pmi(prior.log_normaliser, prior.natural, *(p.natural for p in parts))
-        return float(value), 0.0
     rng = np.random.default_rng(SEED)
     draws = np.concatenate([p.sample(rng, DRAWS // 2) for p in parts])
     densities = np.array([log_densities(p, draws) for p in parts])

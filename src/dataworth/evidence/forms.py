@@ -91,7 +91,7 @@ class Form:
 
     def of(self, pair: Pair) -> Scored:
         """The value of a pair in this form."""
-        if self.name == "evidence":
+        if self.name == "evidence" or (self.name == "integral" and pair.fitter.exact):
             return Scored(pair.joint().log_z - pair.data.log_z - pair.test.log_z)
         pool = pair.fitter
         if isinstance(pool, GaussianRows):

@@ -33,7 +33,7 @@ from ..arrays import Array
 from ..inference.logistic import Counts, mean_log_likelihood
 from ..models import GaussianPrior, GaussianRows, Linear, Logistic, LogisticFitter
 from ..models.gaussian import GaussianPosterior
-from .densities import DRAWS, SEED, has_normaliser, log_densities, mean_and_error, prior_of
+from .densities import DRAWS, SEED, log_densities, mean_and_error, prior_of
 from .forms import Pair, conditioned, log_norm_together
 
 LOG_2 = float(np.log(2.0))
@@ -195,14 +195,10 @@ def _sampled_parts(pair: Pair, value: float, draws: int, seed: int) -> Parts:
 
 
 def _divergence(data: Any, test: Any, rng: np.random.Generator, draws: int) -> tuple[float, float]:
-    """−log ∫ √(pq): by log-normalisers where posteriors have them, else by draws from ½p + ½q.
+    """−log ∫ √(pq), by draws from ½p + ½q.
 
     The weights √(pq) / (½p + ½q) lie between 0 and 1, so that the error is one that can be trusted.
     """
-    if has_normaliser(data, test):
-        middle = tuple(0.5 * (d + t) for d, t in zip(data.natural, test.natural, strict=True))
-        ends = data.log_normaliser(data.natural) + test.log_normaliser(test.natural)
-        return float(0.5 * ends - data.log_normaliser(middle)), 0.0
     theta = np.concatenate([part.sample(rng, draws // 2) for part in (data, test)])
     gap = np.abs(log_densities(data, theta) - log_densities(test, theta))
     weights = 1.0 / np.cosh(np.minimum(0.5 * gap, 350.0))

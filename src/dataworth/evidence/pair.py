@@ -7,7 +7,6 @@ Features are taken exactly as given and the prior is a number: for data from fil
 
 from __future__ import annotations
 
-import pickle
 from dataclasses import dataclass, field, fields
 from functools import cache, cached_property, partial
 from typing import Any
@@ -36,8 +35,7 @@ class PMI:
     `spread` their range, which is zero for exact posteriors. Vectors are named by six digits of each entry;
     η of equal names are numbered.
 
-    It holds its two datasets for `parts`, also when pickled. If the model does not pickle, they are left
-    behind, and only parts that were asked for before travel with it.
+    It holds its two datasets and the model for `parts`.
     """
 
     value: float
@@ -55,18 +53,10 @@ class PMI:
         """What the value is made of (`evidence.interpretation`); computed when first asked for."""
         if self.pair is None:
             raise DataworthError(
-                "this PMI was made without its datasets: ask the one that dw.pmi returned, or ask for its "
-                "parts before it is pickled."
+                "this PMI was made without its datasets: ask the one that dw.pmi returned for its parts."
             )
         with one_thread():
             return parts_of(bind_pair(*self.pair), self.value)
-
-    def __getstate__(self) -> dict[str, Any]:
-        try:
-            pickle.dumps(self.pair)
-        except Exception:  # whatever a model of the user's raises: a class in a function, an open file
-            return self.__dict__ | {"pair": None}
-        return self.__dict__
 
     @property
     def spread(self) -> float:

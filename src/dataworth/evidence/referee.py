@@ -29,14 +29,12 @@ __all__ = ["RefereeRefuses", "RefereedPMI", "referee"]
 class RefereedPMI:
     """The value in nats with its standard error, and the three log evidences it is made of.
 
-    `ess` is the smallest effective sample size of the three, and `method` the weakest method: "exact",
-    "importance" or "annealed".
+    `ess` is the smallest effective sample size of the three; it is infinite if nothing was sampled.
     """
 
     value: float
     stderr: float
     ess: float
-    method: str
     joint: Refereed
     data: Refereed
     test: Refereed
@@ -81,8 +79,8 @@ def referee(
         >>> import dataworth as dw
         >>> D, T = dw.Dataset([[-1.0], [1.0]], [0, 1]), dw.Dataset([[-2.0], [2.0]], [0, 1])
         >>> judged = dw.referee(D, T)
-        >>> bool(judged.value > 5 * judged.stderr > 0), judged.method
-        (True, 'importance')
+        >>> bool(judged.value > 5 * judged.stderr > 0)
+        True
     """
     model = Logistic() if model is None else model
     if not isinstance(model, (Linear, Logistic)):
@@ -95,7 +93,7 @@ def referee(
     if isinstance(model, Linear):
         pair = bind_pair(D, T, model)
         zs = (pair.joint().log_z, pair.data.log_z, pair.test.log_z)
-        return _combine(*(Refereed(z, 0.0, np.inf, 0, "exact") for z in zs))
+        return _combine(*(Refereed(z) for z in zs))
     fitter, rows, weights = pool_of(model, {"D": D, "T": T})
     assert isinstance(fitter, LogisticFitter)
     # one generator each, so that no answer depends on what the others needed
@@ -109,8 +107,7 @@ def referee(
     for part, other in zip(parts, (z_test, z_data), strict=True):
         if not (part.ones.any() or part.zeros.any()):
             # nothing is worth nothing, exactly: D∪T is the other set, and is not sampled twice
-            told: dict[str, Any] = {"value": 0.0, "stderr": 0.0, "ess": other.ess, "method": other.method}
-            return RefereedPMI(**told, joint=other, data=z_data, test=z_test)
+            return RefereedPMI(value=0.0, stderr=0.0, ess=other.ess, joint=other, data=z_data, test=z_test)
     z_joint = log_z(Counts(parts[0].ones + parts[1].ones, parts[0].zeros + parts[1].zeros), streams[2])
     return _combine(z_joint, z_data, z_test)
 
@@ -121,7 +118,6 @@ def _combine(joint: Refereed, data: Refereed, test: Refereed) -> RefereedPMI:
         value=joint.log_z - data.log_z - test.log_z,
         stderr=float(np.sqrt(sum(z.error**2 for z in three))),
         ess=min(z.ess for z in three),
-        method=max((z.method for z in three), key=("exact", "importance", "annealed").index),
         joint=joint,
         data=data,
         test=test,

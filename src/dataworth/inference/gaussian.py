@@ -17,14 +17,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import digamma
+from scipy.special import digamma, gammaln
 
 from ..arrays import Array
-from .conjugate import log_rising
 from .geometry import Factor, graded_features, safe_factor
 
 TIGHT = 1e-8
 """Share of Σ w y² left unexplained below which the rounding of Xθ is felt in the residuals."""
+LARGE = 1000.0
+"""From here on two terms of Stirling's series give all digits."""
 
 
 class GaussianFit(NamedTuple):
@@ -90,7 +91,7 @@ def fit_gaussian(
     """Exact posterior and evidence; a row of weight w counts as w rows."""
     ratio = prior_variance / noise_variance
     largest = ratio * float(weights @ np.einsum("ij,ij->i", X, X))
-    rows = graded_features(X) if X.shape[1] > X.shape[0] > 0 else X  # at most n coordinates
+    rows, basis = graded_features(X) if X.shape[1] > X.shape[0] > 0 else (X, None)  # at most n coordinates
     factor = safe_factor(rows, ratio * weights, largest)
     coef = ratio * factor.solve(rows.T @ (weights * y))
     # one step of refinement: the residual of the normal equations, without their condition number
@@ -102,10 +103,7 @@ def fit_gaussian(
     misfit /= noise_variance
     constant = float(weights.sum()) * float(np.log(2.0 * np.pi * noise_variance))
     log_z = -0.5 * (constant + factor.log_det() + misfit + penalty)
-    if rows is not X:
-        # back to θ: the posterior mean lies in the row space, θ = Xᵀ(XXᵀ)⁺ Zβ, found by least squares
-        coef = np.asarray(np.linalg.lstsq(X, rows @ coef, rcond=None)[0], dtype=float)
-    return GaussianFit(log_z, coef, factor, penalty, misfit)
+    return GaussianFit(log_z, coef if basis is None else basis @ coef, factor, penalty, misfit)
 
 
 def exact_residual(X: Array, coef: Array, y: Array) -> Array:
@@ -149,3 +147,14 @@ def fit_noise(
     )
     ends = shape + half_rows, scale + half_square
     return NoiseFit(log_z, known.coef, known.factor, known.penalty, *ends, shape, scale)
+
+
+def log_rising(start: float, steps: Array | float) -> Array:
+    """Log Γ(a + n)/Γ(a), a = start and n = steps, with the digits that subtracting would lose at large a."""
+    steps = np.asarray(steps, dtype=float)
+    if start < LARGE:
+        return np.asarray(gammaln(start + steps) - gammaln(start), dtype=float)
+    # Stirling's series, term by term: (a − ½) log(1 + n/a) + n log(a + n) − n, and 1/12a − 1/360a³
+    end = start + steps
+    series = [1.0 / (12.0 * a) - 1.0 / (360.0 * a**3) for a in (end, start)]
+    return (start - 0.5) * np.log1p(steps / start) + steps * (np.log(end) - 1.0) + (series[0] - series[1])

@@ -92,7 +92,7 @@ def safe_factor(X: Array, weights: Array, largest: float) -> Factor:
 
 
 class Step(NamedTuple):
-    """A Newton step in both representations, its decrement (the slope of Ψ along it), and the factor.
+    """A Newton step of coefficients and predictor, and its decrement (the slope of Ψ along it).
 
     The decrement is taken from the gradient of Ψ, not as a difference of two sums that nearly cancel.
     """
@@ -100,9 +100,6 @@ class Step(NamedTuple):
     coef: Array
     f: Array
     decrement: float
-    factor: Factor
-    root: Array
-    """√W, of which the factor was made."""
 
 
 class Dual:
@@ -112,6 +109,7 @@ class Dual:
 
     def __init__(self, gram: Array) -> None:
         self.gram = gram
+        self.shape = (len(gram),)  # of coefficients
         self.degrees = len(gram)  # at most one parameter a row
 
     def predictor(self, coef: Array) -> Array:
@@ -122,21 +120,12 @@ class Dual:
         """aᵀ K b = aᵀ f_b."""
         return float(coef @ other_f)
 
-    def step(self, coef: Array, gradient: Array, curvature: Array) -> Step:
-        """Residual form: r = a − ∇, t = B⁻¹ √W K r, Δa = √W t − r, Δf = K Δa, B = I + √W K √W.
-
-        The textbook form solves for the new a instead of Δa and loses digits at wide priors. W = 0 is an
-        identity row of B: nothing is ever divided by W.
-        """
-        root = np.sqrt(curvature)
-        return self.repeat(coef, gradient, self.factorise(root), root)
-
-    def factorise(self, root: Array) -> Factor:
+    def factorise(self, curvature: Array) -> Factor:
         """The factor of B = I + √W K √W.
 
         One triangle is filled, a slab at a time: half the numbers, each scaled while it is in the cache.
         """
-        b = np.empty(self.gram.shape)
+        root, b = np.sqrt(curvature), np.empty(self.gram.shape)
         for i in range(0, len(b), SCALED):
             slab = b[i : i + SCALED, i:]
             np.multiply(self.gram[i : i + SCALED, i:], root[i:], out=slab)
@@ -144,20 +133,24 @@ class Dual:
         b.flat[:: len(b) + 1] += 1.0
         return cholesky_factor(b)
 
-    def repeat(self, coef: Array, gradient: Array, factor: Factor, root: Array) -> Step:
-        """The step from here with a factor that is there: O(n²) instead of O(n³)."""
-        residual = coef - gradient
+    def step(self, factor: Factor, curvature: Array, coef: Array, gradient: Array) -> Step:
+        """Residual form: r = a − ∇, t = B⁻¹ √W K r, Δa = √W t − r, Δf = K Δa, B of the curvature given.
+
+        The textbook form solves for the new a instead of Δa and loses digits at wide priors. W = 0 is an
+        identity row of B: nothing is ever divided by W.
+        """
+        root, residual = np.sqrt(curvature), coef - gradient
         step = root * factor.solve(root * (self.gram @ residual)) - residual
         step_f = self.gram @ step
-        return Step(step, step_f, -float(residual @ step_f), factor, root)
+        return Step(step, step_f, -float(residual @ step_f))
 
 
 class Primal:
     """d×d: coefficients θ with f = Xθ, for more rows than features.
 
     With `rows` (distinct, in order), the model has those rows of X only; where they are many they are read a
-    slab at a time, so that a fit of 100,000 rows neither copies them nor leaves the cache more than twice a
-    step. `root` takes the factor by QR (twice the cost) where C‖x‖² is enormous.
+    slab at a time, so that a fit of 100,000 rows does not copy them. `root` takes the factor by QR (twice the
+    cost) where C‖x‖² is enormous.
     """
 
     def __init__(
@@ -170,6 +163,7 @@ class Primal:
         self.X = X
         self.rows = rows
         self.prior_variance = prior_variance
+        self.shape = (X.shape[1],)  # of coefficients
         self.degrees = X.shape[1]  # one parameter a feature
         self.root = root
         self.kind = "root" if root else "primal"
@@ -194,50 +188,39 @@ class Primal:
         """θᵀθ′ / C."""
         return float(coef @ other_coef) / self.prior_variance
 
-    def step(self, coef: Array, gradient: Array, curvature: Array) -> Step:
-        """Δθ = (I + C XᵀWX)⁻¹ (C Xᵀ∇ − θ)."""
-        factor, pull = self.factorise(curvature, gradient)
-        return self._step(coef, pull, factor, np.sqrt(curvature))
-
-    def repeat(self, coef: Array, gradient: Array, factor: Factor, root: Array) -> Step:
-        """The step from here with a factor that is there: O(nd) instead of O(nd²)."""
-        pull = np.zeros(self.X.shape[1])
-        for part, X in self.slabs():
-            pull += X.T @ gradient[part]
-        return self._step(coef, pull, factor, root)
-
-    def _step(self, coef: Array, pull: Array, factor: Factor, root: Array) -> Step:
-        ascent = self.prior_variance * pull - coef
-        step = factor.solve(ascent)
-        return Step(step, self.predictor(step), float(ascent @ step) / self.prior_variance, factor, root)
-
-    def factorise(self, curvature: Array, gradient: Array) -> tuple[Factor, Array]:
-        """The factor of I + C XᵀWX, and Xᵀ∇."""
+    def factorise(self, curvature: Array) -> Factor:
+        """The factor of I + C XᵀWX."""
         weights = self.prior_variance * curvature
         if self.root:
-            return root_factor(self.X, weights), self.X.T @ gradient
-        d = self.X.shape[1]
-        normal, pull, root = np.zeros((d, d)), np.zeros(d), np.sqrt(weights)
+            return root_factor(self.X, weights)
+        normal, root = np.zeros((self.degrees, self.degrees)), np.sqrt(weights)
         for part, X in self.slabs():
             scaled = X * root[part, None]
             normal += scaled.T @ scaled
-            pull += X.T @ gradient[part]
         normal.flat[:: len(normal) + 1] += 1.0
-        return cholesky_factor(normal), pull
+        return cholesky_factor(normal)
+
+    def step(self, factor: Factor, curvature: Array, coef: Array, gradient: Array) -> Step:
+        """Δθ = (I + C XᵀWX)⁻¹ (C Xᵀ∇ − θ)."""
+        ascent = -coef
+        for part, X in self.slabs():
+            ascent += self.prior_variance * (X.T @ gradient[part])
+        step = factor.solve(ascent)
+        return Step(step, self.predictor(step), float(ascent @ step) / self.prior_variance)
 
 
-def graded_features(X: Array) -> Array:
-    """n×min(n, d) features Z with Z Zᵀ = X Xᵀ, their columns in order of decreasing size.
+def graded_features(X: Array) -> tuple[Array, Array]:
+    """n×min(n, d) features Z with Z Zᵀ = X Xᵀ, columns in order of decreasing size, and Q with X = Z Qᵀ.
 
     The same model in coordinates that keep strong and weak directions apart, so that rounding in the
     strong ones (1e8, say) cannot drown the weak ones (1). Column-pivoted QR is stable row by row, which
     a singular value decomposition is not.
     """
-    X = X[:, np.argsort(-np.abs(X).max(axis=0, initial=0.0), kind="stable")]  # rows of Xᵀ, large ones first
-    triangle, order = qr(X.T, mode="r", pivoting=True, check_finite=False)
-    Z = np.empty((X.shape[0], min(X.shape)))
-    Z[order] = triangle[: Z.shape[1]].T
-    return Z
+    columns = np.argsort(-np.abs(X).max(axis=0, initial=0.0), kind="stable")  # rows of Xᵀ, large ones first
+    basis, triangle, order = qr(X[:, columns].T, mode="economic", pivoting=True, check_finite=False)
+    Z, Q = np.empty((X.shape[0], min(X.shape))), np.empty_like(basis)
+    Z[order], Q[columns] = triangle.T, basis
+    return Z, Q
 
 
 def largest_square(X: Array) -> float:
@@ -262,7 +245,7 @@ def choose_geometry(
     if n and prior_variance * (largest_square(X) if square is None else square) > GRAM_LIMIT:
         own = X if rows is None else X[rows]
         # columns as given are columns kept apart; only more columns than rows need other coordinates
-        return Primal(own if n >= d else graded_features(own), prior_variance, root=True)
+        return Primal(own if n >= d else graded_features(own)[0], prior_variance, root=True)
     if n > max(2 * d, few) or n == 0:
         return Primal(X, prior_variance, rows)
     own = X if rows is None else X[rows]

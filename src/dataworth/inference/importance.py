@@ -1,11 +1,8 @@
-"""Importance sampling of a log evidence: the problem, its weights and whether to believe them, and draws.
-
-Draws come from a Student t fitted to the posterior's moments, or, for several classes, from the prior."""
+"""Importance weights of a log evidence: the problem, the Student t to start from, the doubts."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -13,9 +10,8 @@ from scipy.special import gammaln, logsumexp
 
 from ..arrays import Array
 from ..errors import DataworthError
-from .geometry import GRAM_LIMIT, Primal, graded_features, largest_square
+from .geometry import graded_features
 from .logistic import Counts
-from .newton import find_mode
 
 BLOCK = 1 << 14
 """Numbers in one block of draws × rows: its handful of temporary arrays then stay in the cache."""
@@ -45,7 +41,7 @@ def whiten(X: Array, counts: Counts, prior_variance: float, offset: Array | floa
     shift = np.broadcast_to(np.asarray(offset, dtype=float), len(X))[seen]
     rows = np.sqrt(prior_variance) * X[seen]
     if rows.shape[1] > rows.shape[0] > 0:
-        rows = graded_features(rows)
+        rows = graded_features(rows)[0]
     up, down = ones > 0, zeros > 0
     return Problem(
         np.vstack([rows[up], -rows[down]]),
@@ -61,17 +57,8 @@ def log_likelihood(margins: Array, weights: Array) -> tuple[Array, Array]:
     """
     e = np.exp(-np.abs(margins))
     norm = 1.0 + e
-    low = np.minimum(margins, 0.0)
-    slope = np.where(margins >= 0.0, e, 1.0)
-    slope /= norm
-    if (weights == 1.0).all():
-        # factors in (1, 2]: a thousand of them cannot overflow, and one logarithm is cheaper than a thousand
-        value = low.sum(axis=1)
-        for i in range(0, margins.shape[1], 1000):
-            value -= np.log(np.multiply.reduce(norm[:, i : i + 1000], axis=1))
-        return value, slope
-    low -= np.log(norm, out=norm)
-    return low @ weights, slope * weights
+    slope = np.where(margins >= 0.0, e, 1.0) / norm
+    return (np.minimum(margins, 0.0) - np.log(norm)) @ weights, slope * weights
 
 
 def blocks(draws: int, rows: int) -> Iterator[slice]:
@@ -107,17 +94,15 @@ DISAGREEMENT = 4.0
 
 
 class Refereed(NamedTuple):
-    """A log evidence, its standard error, effective sample size and draws, and how it was found.
+    """A log evidence, its standard error, effective sample size and chains.
 
-    `method` is "importance" (draws are draws) or "annealed" (draws are chains); "exact" needs none, and its
-    effective sample size is infinite.
+    What is exact needs no chains, and its effective sample size is infinite.
     """
 
     log_z: float
-    error: float
-    ess: float
-    draws: int
-    method: str
+    error: float = 0.0
+    ess: float = np.inf
+    draws: int = 0
 
 
 class Weights:
@@ -152,22 +137,6 @@ class Weights:
             return f"two halves of the draws disagree ({a.log_z:.3f} and {b.log_z:.3f})"
         return ""
 
-    def answer(self, method: str) -> Refereed:
-        """As a result."""
-        return Refereed(self.log_z, self.error, self.ess, self.draws, method)
-
-
-def until_believed(
-    draw: Callable[[int], Array], draws: int, price: int, target: float, meter: Meter, doublings: int = 10
-) -> Weights:
-    """Draws, then as many again while in doubt and within the budget; one costs `price` likelihoods."""
-    weights = Weights(draw(max(2, min(draws, meter.left // price))))
-    for _ in range(doublings):
-        if not weights.doubts(target) or weights.draws * price > meter.left:
-            break
-        weights = Weights(np.concatenate([weights.log_w, draw(weights.draws)]))
-    return weights
-
 
 DEGREES = 8.0
 """Of freedom, of the Student t."""
@@ -192,17 +161,6 @@ class Proposal(NamedTuple):
         return np.asarray(self.axes @ self.axes.T)
 
 
-def laplace_start(problem: Problem) -> Proposal:
-    """Laplace's Gaussian: only a place to start, so a mode found roughly is good enough."""
-    size = max(1.0, float(problem.weights.max())) * largest_square(problem.rows)
-    signed = Counts(problem.weights, np.zeros(len(problem.weights)))
-    geometry = Primal(problem.rows, 1.0, root=size > GRAM_LIMIT)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
-        mode = find_mode(geometry, signed, None, problem.shift)
-    return Proposal.from_moments(mode.coef, mode.factor.solve(np.asfortranarray(np.eye(len(mode.coef)))))
-
-
 def student(rng: np.random.Generator, draws: int, d: int) -> Array:
     """Draws of a standard t in d dimensions."""
     scale = np.sqrt(rng.chisquare(DEGREES, (draws, 1)) / DEGREES)
@@ -213,71 +171,3 @@ def log_student(square: Array, d: int) -> Array:
     """Its log density where ‖u‖² = square."""
     constant = gammaln((DEGREES + d) / 2) - gammaln(DEGREES / 2) - 0.5 * d * np.log(DEGREES * np.pi)
     return np.asarray(constant - 0.5 * (DEGREES + d) * np.log1p(square / DEGREES))
-
-
-def student_draws(
-    problem: Problem, proposal: Proposal, draws: int, rng: np.random.Generator, meter: Meter
-) -> Iterator[tuple[Array, Array]]:
-    """Blocks of draws z from the Student t, with their log weights log p(y|z) N(z; 0, I) / t(z)."""
-    d = problem.rows.shape[1]
-    rows, centre = problem.rows @ proposal.axes, problem.shift + problem.rows @ proposal.mean
-    constant = float(np.log(proposal.scales).sum()) - 0.5 * d * float(np.log(2.0 * np.pi))
-    for part in blocks(draws, len(problem.rows)):
-        size = part.stop - part.start
-        meter.spend(size)
-        u = student(rng, size, d)
-        z = proposal.mean + u @ proposal.axes.T
-        log_w = log_likelihood(u @ rows.T + centre, problem.weights)[0]
-        log_w += constant - 0.5 * np.einsum("ij,ij->i", z, z)
-        log_w -= log_student(np.einsum("ij,ij->i", u, u), d)
-        yield z, log_w
-
-
-def adapt_by_weights(
-    problem: Problem, proposal: Proposal, rng: np.random.Generator, meter: Meter, rounds: int = 4
-) -> tuple[Proposal, float]:
-    """Population Monte Carlo: moments of weighted draws, a few times; the proposal and its effective share.
-
-    Weights too uneven to estimate a covariance are flattened (w^γ) until they can.
-    """
-    d = problem.rows.shape[1]
-    draws = 1000 + 40 * d
-    for last in (*[False] * (rounds - 1), True):
-        parts = list(student_draws(problem, proposal, draws, rng, meter))
-        z, log_w = np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
-        efficiency = Weights(log_w).ess / draws
-        if last or efficiency > 0.6:
-            break
-        flat = log_w
-        while Weights(flat).ess < 10.0 * d:
-            flat = 0.8 * flat
-        proposal = moments(z, flat, proposal)
-    return proposal, efficiency
-
-
-def moments(z: Array, log_w: Array, before: Proposal) -> Proposal:
-    """Weighted mean and covariance, the latter shrunk towards the one before as if that were d draws."""
-    w = np.exp(log_w - logsumexp(log_w))
-    mean = w @ z
-    apart = z - mean
-    covariance = (apart * w[:, None]).T @ apart
-    d, effective = len(mean), 1.0 / float(w @ w)
-    share = d / (d + effective)
-    return Proposal.from_moments(mean, (1.0 - share) * covariance + share * before.covariance())
-
-
-def importance(
-    problem: Problem,
-    proposal: Proposal,
-    efficiency: float,
-    target: float,
-    rng: np.random.Generator,
-    meter: Meter,
-) -> Weights:
-    """Fresh draws from the fixed t, as many as the pilot says are needed."""
-
-    def draw(size: int) -> Array:
-        return np.concatenate([w for _, w in student_draws(problem, proposal, size, rng, meter)])
-
-    draws = int(1.2 * max(1.0 / target**2, FEWEST) / efficiency)
-    return until_believed(draw, draws, 1, target, meter, doublings=2)

@@ -7,6 +7,7 @@ duplicated row can never make a Gram matrix singular.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +27,25 @@ class Counts(NamedTuple):
         """Those of some rows."""
         return Counts(self.ones[ids], self.zeros[ids])
 
+    def terms(self, f: Array) -> Terms:
+        """The likelihood at the linear predictor f."""
+        return terms(f, self)
+
+    def along(self, f: Array, step_f: Array, gradient: Array) -> Callable[[float], tuple[float, float]]:
+        """Slope of log p(y|f + s·Δf) in s less that at 0, where the gradient is as given, and its bend."""
+        # ∇ = ½(ones − zeros) − ½(ones + zeros) tanh(f/2) has no digits in the tails, nor needs a slope some
+        constant = float((0.5 * (self.ones - self.zeros) - gradient) @ step_f)
+        pull = 0.5 * (self.ones + self.zeros) * step_f
+        pull_square = 0.5 * pull * step_f
+        total = float(pull_square.sum())
+        half_f, half_step = 0.5 * f, 0.5 * step_f
+
+        def slope_and_bend(s: float) -> tuple[float, float]:
+            bent = np.tanh(half_f + s * half_step)
+            return constant - float(pull @ bent), float(pull_square @ (bent * bent)) - total
+
+        return slope_and_bend
+
 
 class Terms(NamedTuple):
     """Log-likelihood, its gradient, its curvature W = −∂²/∂f², and tanh(f/2) = −W′/W."""
@@ -34,6 +54,19 @@ class Terms(NamedTuple):
     gradient: Array
     curvature: Array
     tanh_half: Array
+
+    @property
+    def ranks(self) -> int:
+        """Of each row's W."""
+        return 1
+
+    def square(self, f: Array) -> float:
+        """fᵀWf."""
+        return float(self.curvature @ f**2)
+
+    def log_det_moves(self, f: Array) -> Array:
+        """A bound on each row's share in d log det along f: leverages are below 1, and W′/W = −tanh(f/2)."""
+        return np.asarray(np.abs(f * self.tanh_half) * (self.curvature > 0))
 
 
 def terms(f: Array, counts: Counts) -> Terms:

@@ -68,15 +68,9 @@ def expand(f: Array, offset: Array | float, counts: Counts) -> Sites:
 
 def condition(geometry: Dual | Primal, sites: Sites) -> Conditioned:
     """Condition the prior on sites: mean and factor."""
-    tau, nu = sites
-    if isinstance(geometry, Dual):
-        root = np.sqrt(tau)
-        factor = geometry.factorise(root)
-        coef = nu - root * factor.solve(root * (geometry.gram @ nu))
-        return Conditioned(coef, geometry.gram @ coef, factor)
-    factor, pull = geometry.factorise(tau, nu)
-    coef = geometry.prior_variance * factor.solve(pull)
-    return Conditioned(coef, geometry.predictor(coef), factor)
+    factor = geometry.factorise(sites.tau)
+    coef, mean, _ = geometry.step(factor, sites.tau, np.zeros(geometry.shape), sites.nu)
+    return Conditioned(coef, mean, factor)
 
 
 def marginals(geometry: Dual | Primal, sites: Sites, factor: Factor) -> Marginals:

@@ -1,195 +1,237 @@
-"""Multiclass logistic regression: the mode of its posterior and Laplace's evidence, K·n×n or K·d×K·d.
+"""Multiclass logistic regression: its likelihood, the geometry of Newton's steps, and predictions.
 
 Rows with repeats are one row with a count mᵢc of each class, nᵢ in all. With F = XΘ, θ_c ~ N(0, C·I) and
 pᵢ = softmax(fᵢ),
 
     Ψ(Θ) = Σᵢ (Σ_c mᵢc fᵢc − nᵢ log Σ_c exp fᵢc) − ½ Σ_c θ_cᵀθ_c/C,   Wᵢ = nᵢ (diag pᵢ − pᵢpᵢᵀ),
-    log Z = max Ψ − ½ log det(I + C XᵀWX).
+    log Z = max Ψ − ½ log det(I + C XᵀWX),
 
-What all classes have in common, Σ_c θ_c, no likelihood sees: the d×d side works in K−1 contrasts of classes,
-which are N(0, C·I) too. The n×n side is Rasmussen & Williams 2006, Algorithm 3.3, with weights and in
-residual form: one n×n factor a class, and one of their sum.
+the maximum by `newton.find_mode`. What all classes have in common, Σ_c θ_c, no likelihood sees: `Stacked`
+works in K−1 contrasts of classes, which are N(0, C·I) too.
 """
 
 from __future__ import annotations
 
-import warnings
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from ..arrays import Array
-from .geometry import Factor
-from .newton import MAX_ITERATIONS, NEAR, RELATIVE_TOLERANCE, REPEATS, SLOW, TOLERANCE, best_step
-from .softmax_geometry import (
-    Blocks,
-    Stacked,
+from ..errors import DataworthError
+from .geometry import (
+    GRAM_LIMIT,
+    Factor,
     Step,
-    Terms,
-    contrast_curvature,
-    contrasts,
-    probabilities,
-    row_curvature,
-    terms,
+    cholesky_factor,
+    graded_features,
+    largest_square,
+    root_factor,
 )
 
-POLISHED = 1e-9
-"""Nats that ½ log det may still move at the last step: if it may by more, one further factor is made."""
 
+class Terms(NamedTuple):
+    """Log-likelihood, its gradient m − n·p, and n·p, of which W is made; each n×K but the first."""
 
-class Mode(NamedTuple):
-    """The mode, its predictor, Ψ there, the prior's share of it, and log det(Σ⁻¹Σ0)."""
-
-    coef: Array
-    f: Array
-    objective: float
-    penalty: float
-    log_det: float
-    iterations: int
-    converged: bool
+    value: float
+    gradient: Array
+    curvature: Array
 
     @property
-    def log_z(self) -> float:
-        """Laplace's approximation of the log evidence."""
-        return self.objective - 0.5 * self.log_det
+    def ranks(self) -> int:
+        """K − 1, of each row's W."""
+        return self.curvature.shape[1] - 1
+
+    def square(self, f: Array) -> float:
+        """⟨f, W f⟩."""
+        return float((f * row_curvature(self.curvature, f)).sum())
+
+    def log_det_moves(self, f: Array) -> Array:
+        """A bound on each row's share in d log det along f: max_c |f_c − Σ p f| at leverages below 1."""
+        mass = self.curvature
+        mean = (mass * f).sum(axis=1, keepdims=True) / mass.sum(axis=1, keepdims=True)
+        # a class that a row cannot have takes no part in its curvature, however far it moves
+        return np.asarray(np.where(mass > 0, np.abs(f - mean), 0.0).max(axis=1))
 
 
-def line_search(f: Array, step_f: Array, counts: Array, decrement: float, square: float) -> float:
-    """The maximiser over s ≥ 0 of Ψ along a step whose slope at 0 is `decrement`; steps beyond 1 are allowed.
+class ClassCounts(NamedTuple):
+    """How often each row is seen with each class, n×K."""
 
-    Slopes are differences from s = 0, as in `newton.line_search`, where more is said.
-    """
+    counts: Array
+
+    def terms(self, f: Array) -> Terms:
+        """The likelihood at f."""
+        return terms(f, self.counts)
+
+    def along(self, f: Array, step_f: Array, gradient: Array) -> Callable[[float], tuple[float, float]]:
+        """Slope of log p(y|f + s·Δf) in s less that at 0, and its bend."""
+        n = self.counts.sum(axis=1, keepdims=True)
+        pull = n * step_f
+        here = float((pull * probabilities(f)).sum())
+
+        def slope_and_bend(s: float) -> tuple[float, float]:
+            p = probabilities(f + s * step_f)
+            mean = (p * step_f).sum(axis=1, keepdims=True)
+            return here - float((pull * p).sum()), -float((n * p * (step_f - mean) ** 2).sum())
+
+        return slope_and_bend
+
+
+def terms(f: Array, counts: Array) -> Terms:
+    """Likelihood terms at f, exact in the tails: 1 − p is summed, never subtracted, where p is near 1."""
     n = counts.sum(axis=1, keepdims=True)
-    pull = n * step_f
-    here = float((pull * probabilities(f)).sum())
+    rows, top = np.arange(len(f)), f.argmax(axis=1)
+    below = f - f[rows, top][:, None]
+    e = np.exp(below)
+    e[rows, top] = 0.0
+    others = e.sum(axis=1)
+    value = float((counts * below).sum() - n[:, 0] @ np.log1p(others))
+    p = e / (1.0 + others)[:, None]
+    rest = 1.0 - p
+    p[rows, top] = 1.0 / (1.0 + others)
+    rest[rows, top] = others / (1.0 + others)
+    return Terms(value, counts * rest - (n - counts) * p, n * p)
 
-    def slope_and_bend(s: float) -> tuple[float, float]:
-        p = probabilities(f + s * step_f)
-        mean = (p * step_f).sum(axis=1, keepdims=True)
-        bend = -float((n * p * (step_f - mean) ** 2).sum()) - square
-        return decrement + here - float((pull * p).sum()) - s * square, bend
 
-    return best_step(slope_and_bend, decrement)
+def probabilities(f: Array) -> Array:
+    """Softmax of each row."""
+    e = np.exp(f - f.max(axis=-1, keepdims=True))
+    e /= e.sum(axis=-1, keepdims=True)
+    return np.asarray(e)
 
 
-def find_mode(geometry: Stacked | Blocks, counts: Array, start: Array | None = None) -> Mode:
-    """Newton with an exact line search, until neither Ψ nor log det can move by more than the tolerance.
+def row_curvature(mass: Array, f: Array) -> Array:
+    """W f of each row: n p (f − Σ p f), by differences within the row."""
+    mean = (mass * f).sum(axis=1, keepdims=True) / mass.sum(axis=1, keepdims=True)
+    return np.asarray(mass * (f - mean))
 
-    `start` is a direction: coefficients are first scaled to where Ψ is largest along it, since those of two
-    parts overshoot together. The sum over classes of coefficients is zero, at the start and at the mode.
 
-    With leverages tr(ΣᵢWᵢ) of at most K−1 a row and at most (K−1)·d in all, a step ΔF moves ½ log det by
-    at most ½ Σᵢ tr(ΣᵢWᵢ) max_c |Δfᵢc − Σ_c pᵢc Δfᵢc|.
+def curvature_root(mass: Array, noise: Array) -> Array:
+    """S z of each row with S Sᵀ = W, z of K−1 numbers: the multinomial, class after class.
+
+    W = Σ_j w_j v_j v_jᵀ with v_j = e_j − Σ_{k>j} e_k p_k/s_j, w_j = n p_j s_j/(p_j + s_j), s_j = Σ_{k>j} p_k.
     """
-    if not len(counts):
-        return Mode(np.zeros(geometry.shape), np.zeros(counts.shape), 0.0, 0.0, 0.0, 0, True)
-    point = _Point.of(np.zeros(geometry.shape), np.zeros(counts.shape), counts)
-    if start is not None:
-        point = _scale_start(geometry, point, counts, start)
-    near, iterations = False, 0
-    while True:
-        iterations += 1
-        at = point.at
-        factor = geometry.factorise(at)
-        step = geometry.step(factor, at, point.coef, at.gradient)
-        # a square, but in floating point it can come out below zero, where nothing is left to gain
-        decrement = max(step.decrement, 0.0)
-        tolerance = TOLERANCE + RELATIVE_TOLERANCE * abs(at.value)
-        move = _log_det_move(geometry, step, at)
-        converged = decrement < tolerance and move < tolerance
-        size = 1.0
-        if decrement > 0 and not converged and np.abs(step.f).max() > NEAR:
-            square = max(geometry.penalty(step.coef, step.coef, step.f), 0.0)
-            size = line_search(point.f, step.f, counts, decrement, square)
-        origin, point = point, point.moved(step, size, counts)
-        if (converged and (near or move < POLISHED)) or iterations == MAX_ITERATIONS:
-            break
-        near = converged
-        point = _refine(geometry, counts, factor, origin, point)
-    if not (converged or near):
-        message = f"Newton's method did not converge in {iterations} steps"
-        warnings.warn(message, RuntimeWarning, stacklevel=2)
-    coef, f, at = point
-    penalty = geometry.penalty(coef, coef, f)
-    log_det = factor.log_det()
-    return Mode(coef, f, at.value - 0.5 * penalty, penalty, log_det, iterations, converged or near)
+    weights, vectors = conditional(mass)
+    return np.asarray(np.einsum("ij,ijk->ik", np.sqrt(weights) * noise, vectors))
 
 
-class _Point(NamedTuple):
-    """Coefficients, their predictor, and the likelihood there."""
+def conditional(mass: Array) -> tuple[Array, Array]:
+    """The weights w_j (n×K−1) and vectors v_j (n×K−1×K) of `curvature_root`; no term cancels."""
+    classes = mass.shape[1]
+    after = np.cumsum(mass[:, ::-1], axis=1)[:, ::-1]  # Σ_{k≥j}
+    left, both = after[:, 1:], after[:, :-1]
+    share = np.divide(mass[:, :-1], both, out=np.zeros_like(left), where=both > 0)
+    vectors = np.zeros((len(mass), classes - 1, classes))
+    for j in range(classes - 1):
+        vectors[:, j, j] = 1.0
+        later = vectors[:, j, j + 1 :]
+        np.divide(-mass[:, j + 1 :], left[:, j, None], out=later, where=left[:, j, None] > 0)
+    return share * left, vectors
 
-    coef: Array
-    f: Array
-    at: Terms
 
-    @classmethod
-    def of(cls, coef: Array, f: Array, counts: Array) -> _Point:
-        return cls(coef, f, terms(f, counts))
-
-    def moved(self, step: Step, size: float, counts: Array) -> _Point:
-        return _Point.of(self.coef + size * step.coef, self.f + size * step.f, counts)
+SCALED = 512
+"""Rows that are weighted at a time."""
 
 
-def _refine(geometry: Stacked | Blocks, counts: Array, factor: Any, origin: _Point, point: _Point) -> _Point:
-    """Further steps with the factor made at `origin`, while it is nearly as good as a new one.
+def contrasts(classes: int) -> Array:
+    """K×(K−1): orthonormal columns, each of sum zero.
 
-    A row that moved by δ has its curvature changed by a factor of at most e^2δ; a step with the old factor
-    costs a tenth, and leaves a fraction of the way (`newton._refine` says more).
+    >>> contrasts(2).round(3).tolist()
+    [[-0.707], [0.707]]
     """
-    last = np.inf
-    for _ in range(REPEATS):
-        if np.abs(point.f - origin.f).max() > NEAR:
-            break
-        again = geometry.step(factor, origin.at, point.coef, point.at.gradient)
-        if not again.decrement > 0:
-            break
-        bend = geometry.penalty(again.coef, again.coef, again.f)
-        bend += float((again.f * row_curvature(point.at.mass, again.f)).sum())
-        point = point.moved(again, again.decrement / bend, counts)
-        move = _log_det_move(geometry, again, point.at)
-        if move < POLISHED or move > SLOW * last:
-            break
-        last = move
-    return point
+    Q = np.zeros((classes, classes - 1))
+    for j in range(1, classes):
+        Q[:j, j - 1] = -1.0 / np.sqrt(j * (j + 1))
+        Q[j, j - 1] = j / np.sqrt(j * (j + 1))
+    return Q
 
 
-def _scale_start(geometry: Stacked | Blocks, zero: _Point, counts: Array, start: Array) -> _Point:
-    """The multiple of `start` that is best, or zero if it leads down."""
-    step = Step(start, geometry.predictor(start), 0.0)
-    slope = float((zero.at.gradient * step.f).sum())
-    if not slope > 0:
-        return zero
-    square = max(geometry.penalty(start, start, step.f), 0.0)
-    return zero.moved(step, line_search(zero.f, step.f, counts, slope, square), counts)
+def contrast_curvature(Q: Array, mass: Array) -> Array:
+    """QᵀWᵢQ: the covariance of contrasts, taken about the row's likeliest class, so that where that one is
+    nearly certain nothing cancels."""
+    totals, top = mass.sum(axis=1), mass.argmax(axis=1)
+    k = Q.shape[1]
+    W = np.empty((len(mass), k, k))
+    for c in range(len(Q)):
+        rows = np.flatnonzero(top == c)
+        away = Q - Q[c]
+        squares = (away[:, :, None] * away[:, None, :]).reshape(len(away), -1)
+        mean = mass[rows] @ away
+        W[rows] = (mass[rows] @ squares).reshape(-1, k, k)
+        W[rows] -= mean[:, :, None] * (mean / totals[rows, None])[:, None, :]
+    return W
 
 
-def _log_det_move(geometry: Stacked | Blocks, step: Step, at: Terms) -> float:
-    """A bound on the change of ½ log det along a step."""
-    mean = (at.mass * step.f).sum(axis=1, keepdims=True) / at.totals[:, None]
-    # a class that a row cannot have takes no part in its curvature, however far it moves
-    moves = np.where(at.mass > 0, np.abs(step.f - mean), 0.0).max(axis=1)
-    ranks = at.mass.shape[1] - 1
-    return 0.5 * min(ranks * float(moves.sum()), geometry.degrees * float(moves.max()))
+class Stacked:
+    """Coefficients Θ (d×K) with F = XΘ: one matrix of (K−1)·d. Built in O(K² n d²), factored in O(K³ d³)."""
+
+    def __init__(self, X: Array, prior_variance: float, classes: int, *, root: bool = False) -> None:
+        self.X, self.prior_variance, self.root = X, prior_variance, root
+        self.Q = contrasts(classes)
+        self.shape = X.shape[1], classes  # of coefficients
+        self.degrees = X.shape[1] * (classes - 1)  # one parameter a feature and contrast
+
+    def predictor(self, coef: Array) -> Array:
+        """F = XΘ."""
+        return np.asarray(self.X @ coef)
+
+    def penalty(self, coef: Array, other_coef: Array, other_f: Array) -> float:
+        """⟨Θ, Θ′⟩ / C."""
+        return float((coef * other_coef).sum()) / self.prior_variance
+
+    def factorise(self, mass: Array) -> Factor:
+        """The factor of I + C Σᵢ QᵀWᵢQ ⊗ xᵢxᵢᵀ; by QR, without forming it, where C‖x‖² is enormous."""
+        d, k = self.X.shape[1], self.Q.shape[1]
+        if self.root:
+            weights, vectors = conditional(mass)
+            rows = np.einsum("ijk,kq,id->ijqd", vectors, self.Q, self.X).reshape(-1, k * d)
+            return root_factor(rows, self.prior_variance * weights.ravel())
+        normal = np.zeros((k * d, k * d))
+        space = np.empty((min(len(self.X), SCALED), k * d))
+        for i in range(0, len(self.X), SCALED):
+            X = self.X[i : i + SCALED]
+            W = self.prior_variance * contrast_curvature(self.Q, mass[i : i + SCALED])
+            for j in range(k):  # one triangle of blocks, a row of them at a time
+                scaled = space[: len(X), j * d :]
+                np.multiply(W[:, j, j:, None], X[:, None, :], out=scaled.reshape(len(X), k - j, d))
+                normal[j * d : (j + 1) * d, j * d :] += X.T @ scaled
+        normal.flat[:: len(normal) + 1] += 1.0
+        return cholesky_factor(normal)
+
+    def step(self, factor: Factor, mass: Array, coef: Array, gradient: Array) -> Step:
+        """ΔΘ = (I + C XᵀWX)⁻¹ (C Xᵀ∇ − Θ)."""
+        ascent = self.prior_variance * (self.X.T @ gradient) - coef
+        reduced = np.ascontiguousarray((ascent @ self.Q).T)
+        step = factor.solve(reduced.ravel()).reshape(reduced.shape).T @ self.Q.T
+        return Step(step, self.X @ step, float((ascent * step).sum()) / self.prior_variance)
 
 
-def trace_defect(geometry: Stacked | Blocks, at: Terms) -> float:
-    """tr((I + C XᵀWX)⁻¹) − K·d, ≤ 0: what the data take from the prior's variance.
+POLISHED = 1e-9
+"""Nats that ½ log det may still move at the last step of `find_mode`; else one further factor is made."""
+MEMORY_LIMIT = 4e9
+"""Bytes that the matrices of one fit may take."""
 
-    n×n: Σ_c tr B_c⁻¹ + n − Σ_c tr(M⁻¹ √p_c B_c⁻² √p_c) − nK.
-    """
-    if not len(at.mass):
-        return 0.0
-    factor = geometry.factorise(at)
-    if isinstance(factor, Factor):
-        return factor.trace_defect()
-    assert isinstance(geometry, Blocks)
-    defect, totals = float(len(at.mass)), at.totals
-    for block, mass in zip(factor.blocks, at.mass.T, strict=True):
-        defect += block.trace_defect()
-        scaled = solve_triangular(factor.total.matrix, np.diag(np.sqrt(mass / totals)), lower=True)
-        defect -= float(np.square(block.solve(np.asfortranarray(scaled.T))).sum())
-    return defect
+
+def bytes_needed(n: int, d: int, classes: int, root: bool) -> int:
+    """Memory of a fit: 2 matrices of (K−1)d × (K−1)d and a slab of rows; by QR, all rows."""
+    k, wide = classes - 1, (classes - 1) * min(n, d)
+    return 8 * (3 * (n * k + wide) * wide if root else 2 * wide**2 + min(n, SCALED) * k * (d + k))
+
+
+def choose_geometry(X: Array, counts: Array, prior_variance: float) -> tuple[Stacked, Array | None]:
+    """The geometry that keeps its digits, and for more features than rows, the basis that its coordinates are
+    taken in; a sentence before anything is allocated if it would not fit into memory."""
+    (n, d), classes = X.shape, counts.shape[1]
+    heaviest = max(1.0, float(counts.sum(axis=1).max(initial=0.0)))
+    root = n > 0 and prior_variance * heaviest * largest_square(X) > GRAM_LIMIT
+    needed = bytes_needed(n, d, classes, root)
+    if needed > MEMORY_LIMIT:
+        raise DataworthError(
+            f"Softmax on {n} distinct rows with {d} coefficients for each of {classes} classes needs "
+            f"{needed / 1e9:.1f} GB, more than {MEMORY_LIMIT / 1e9:.0f} GB: take fewer rows or features."
+        )
+    own, basis = graded_features(X) if 0 < n < d else (X, None)
+    return Stacked(own, prior_variance, classes, root=root), basis
 
 
 PREDICTIVE_STEPS, PREDICTIVE_HALVINGS = 50, 30
@@ -214,7 +256,7 @@ def log_evidence(mean: Array, covariance: Array, counts: Array) -> float:
     at = terms(mean @ Q.T, counts)
     value = at.value
     for _ in range(PREDICTIVE_STEPS):
-        W = _block_diagonal(contrast_curvature(Q, at.mass))
+        W = _block_diagonal(contrast_curvature(Q, at.curvature))
         b = W @ (g - mean.ravel()) + (at.gradient @ Q).ravel()
         bent = covariance @ W
         bent.flat[:: len(bent) + 1] += 1.0
@@ -230,7 +272,7 @@ def log_evidence(mean: Array, covariance: Array, counts: Array) -> float:
         a, g = moved_a, moved
         if value - before < PREDICTIVE_TOLERANCE:
             break
-    bent = covariance @ _block_diagonal(contrast_curvature(Q, at.mass))
+    bent = covariance @ _block_diagonal(contrast_curvature(Q, at.curvature))
     bent.flat[:: len(bent) + 1] += 1.0
     return value - 0.5 * float(np.linalg.slogdet(bent)[1])
 

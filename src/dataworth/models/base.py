@@ -136,6 +136,8 @@ class Fitter(ABC):
     """The pool's targets."""
     numbers: bool = False
     """Whether targets are numeric labels, whose score is R², and not classes, whose score is accuracy."""
+    exact: bool = False
+    """Whether posteriors are exact, so that every form of the score is the evidence's number."""
     takes_weights: bool = True
     """Whether a row can count any number of times; without weights there is no tempering."""
 

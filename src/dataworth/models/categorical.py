@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import digamma
+from scipy.special import digamma, gammaln
 
 from ..arrays import Array, Rows
-from ..inference.conjugate import Natural, dirichlet_log_normaliser, log_rising
+from ..inference.gaussian import log_rising
 from .base import Fit, Fitter, check_class_number, check_classes, check_theta, class_count, positive_number
 
 
@@ -69,6 +69,8 @@ class Categorical:
 class CategoricalFitter(Fitter):
     """Counting: nothing to warm-start."""
 
+    exact = True
+
     def __init__(self, model: Categorical, X: Array, y: Array, classes: int) -> None:
         self.y, self.classes, self.concentration = y, classes, float(model.concentration)
 
@@ -89,14 +91,10 @@ class CategoricalPosterior:
 
     Its θ are the K−1 log-ratios log p_c / p_{K−1}, c < K−1: any vector is a distribution and 0 is the uniform
     one. In these coordinates the density is Π p_c^{α_c} / B(α): the Jacobian takes each exponent up by one.
-    `natural` are natural parameters, which data add to.
     """
-
-    log_normaliser = staticmethod(dirichlet_log_normaliser)
 
     def __init__(self, counts: Array, concentration: float) -> None:
         self.counts, self.alpha = counts, concentration + counts
-        self.natural: Natural = (self.alpha,)
         rising = log_rising(concentration, counts).sum()
         self.log_evidence = float(rising - log_rising(concentration * len(counts), counts.sum()))
 
@@ -110,7 +108,9 @@ class CategoricalPosterior:
         """Log p(θ | data) at one vector of K−1 log-ratios."""
         width = len(self.counts) - 1
         theta = check_theta(theta, width, "the {} log-ratios of the classes to the last one")
-        return float(self.alpha @ self.log_probabilities(theta)) - self.log_normaliser(self.natural)
+        return float(self.alpha @ self.log_probabilities(theta)) - float(
+            gammaln(self.alpha).sum() - gammaln(self.alpha.sum())
+        )
 
     def sample(self, rng: np.random.Generator, m: int) -> Array:
         """Log-ratios of Gamma draws: log G(α) = log G(α + 1) + log(U)/α stays finite where G(α) is zero."""

@@ -16,7 +16,6 @@ from scipy.special import gammaln
 
 from ..arrays import Array, Rows
 from ..errors import DataworthError
-from ..inference.conjugate import Natural, nig_log_normaliser, nig_posterior, nig_prior
 from ..inference.gaussian import GaussianFit, NoiseFit, fit_gaussian, fit_noise
 from ..inference.sites import Sites
 from ..parallel.threads import one_thread
@@ -54,7 +53,7 @@ class InverseGamma(NamedTuple):
 class NoiseFitter(Fitter):
     """Closed form: nothing to warm-start."""
 
-    numbers = True
+    numbers = exact = True
 
     def __init__(self, model: Linear, noise: InverseGamma, X: Array, y: Array) -> None:
         self.X, self.y, self.intercept = with_intercept(X, model.intercept), y, model.intercept
@@ -73,8 +72,6 @@ class NoiseFitter(Fitter):
 
 class NoisePosterior:
     """θ|σ² ~ N(μ, σ² C A⁻¹), σ² ~ InverseGamma(shape, scale); draws and densities are of (θ, log σ²)."""
-
-    log_normaliser = staticmethod(nig_log_normaliser)
 
     def __init__(
         self, fit: NoiseFit, seen: tuple[Array, Array, Array], prior_variance: float, intercept: bool
@@ -98,13 +95,6 @@ class NoisePosterior:
             gain=0.0,
             intercept=False,
         )
-
-    @cached_property
-    def natural(self) -> Natural:
-        """Natural parameters, which data add to; d×d."""
-        noise = self._fit.prior_shape, self._fit.prior_scale
-        prior = nig_prior(len(self.mean), self._prior_variance, *noise)
-        return nig_posterior(prior, *self._seen)
 
     def log_density(self, theta: Array) -> float:
         """Log p(θ, log σ² | data) at one vector (θ, log σ²)."""

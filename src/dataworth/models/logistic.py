@@ -20,7 +20,7 @@ from ..arrays import Array, Rows
 from ..errors import DataworthError
 from ..inference.geometry import GATHERED, Dual, Primal, choose_geometry, largest_square
 from ..inference.logistic import Counts
-from ..inference.newton import Mode, Start, find_mode
+from ..inference.newton import Mode, find_mode
 from ..inference.sites import SETTLED, Moments, Sites, condition, expand, find_moments
 from ..inference.tilted import tilted_moments
 from ..parallel.threads import one_thread
@@ -156,7 +156,7 @@ class LogisticFitter(GaussianRows):
         if by_ep:
             solution = self._moments(geometry, counts, self._start_sites(ids, counts, start), offset)
         else:
-            begin = self._start(geometry.kind, ids, counts, [fit.state for fit in start])
+            begin = self._start(geometry.kind, ids, [fit.state for fit in start])
             solution = find_mode(geometry, counts, begin, offset)
         return Fit(solution.log_z, LogisticState(ids, counts, solution, geometry.kind))
 
@@ -208,34 +208,25 @@ class LogisticFitter(GaussianRows):
             tau[here], nu[here], known[here] = share * sites.tau[there], share * sites.nu[there], True
         return Sites(tau, nu) if known.sum() > MOST * len(ids) else None
 
-    def _start(self, kind: str, ids: Rows, counts: Counts, states: list[LogisticState]) -> Start:
-        """Coefficients to start Newton's method at, or better, the predictor where it is to be expected.
+    def _start(self, kind: str, ids: Rows, states: list[LogisticState]) -> Array | None:
+        """Coefficients to start Newton's method at, of rows or features.
 
-        More rows than features: the coefficients of the last fit if it has most of the rows, else the mean
-        of all. Otherwise each row's predictor as its own part saw it; rows that none saw are put on their
-        label's side.
+        More rows than features: those of the last fit if it has most of the rows, else the mean of all.
+        Otherwise each row's as the last fit that saw it has it: the gradient there.
         """
         if not states or kind == "root":
-            return Start()  # where C‖x‖² is enormous, a step from elsewhere can lead anywhere
+            return None  # where C‖x‖² is enormous, a step from elsewhere can lead anywhere
         if kind == "primal":
-            last = states[-1]
-            if len(last.ids) > MOST * len(ids):
-                return Start(last.coordinates(self))
-            share = np.array([max(len(state.ids), 1) for state in states], dtype=float)
-            modes = [state.coordinates(self) for state in states]
-            return Start(np.average(modes, axis=0, weights=share))
-        guess = np.full(len(ids), np.nan)
+            if len(states[-1].ids) > MOST * len(ids):
+                return states[-1].coordinates(self)
+            share = [max(len(state.ids), 1) for state in states]
+            return np.asarray(np.average([s.coordinates(self) for s in states], axis=0, weights=share))
+        coef = np.zeros(len(ids))
         for state in states:
             # a start need not be a part: an arm begins at the fit of another, with other rows
             _, here, there = np.intersect1d(ids, state.ids, assume_unique=True, return_indices=True)
-            guess[here] = state.solution.f[there]
-        unseen = np.isnan(guess)
-        if unseen.all():
-            return Start()
-        if unseen.any():
-            side = np.sign(counts.ones - counts.zeros)
-            guess[unseen] = side[unseen] * np.abs(guess[~unseen]).mean()
-        return Start(guess=guess)
+            coef[here] = state.counts.terms(state.solution.f).gradient[there]
+        return coef
 
     def as_prior(self, fit: Fit) -> GaussianPrior:
         """Laplace's or EP's Gaussian."""

@@ -1,7 +1,7 @@
 """Multiclass Bayesian logistic regression: p(y=c|x, Θ) = exp(θ_cᵀx) / Σ_k exp(θ_kᵀx), every θ_c ~ N(0, C·I).
 
-Evidence by Laplace's method (inference/softmax.py). A Newton step costs O(K n³) with O(K n²) memory, or
-O(K² n d² + K³ d³) with O(K² d²) memory, whichever is cheaper. Two classes under prior variance v/2 are
+Evidence by Laplace's method (inference/softmax.py). A Newton step costs O(K² n d² + K³ d³) with O(K² d²)
+memory; of more features than rows, n takes the place of d. Two classes under prior variance v/2 are
 `Logistic(v)`: the score between them, (θ_1 − θ_0)ᵀx, has the variance of both.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from typing import ClassVar
 
 import numpy as np
@@ -18,13 +18,15 @@ from scipy.linalg.lapack import dpotri
 from scipy.special import logsumexp
 
 from ..arrays import Array, Rows
-from ..inference.softmax import Mode, find_mode, log_evidence, trace_defect
-from ..inference.softmax_geometry import (
-    Blocks,
+from ..inference.newton import find_mode
+from ..inference.softmax import (
+    POLISHED,
+    ClassCounts,
     Stacked,
     Terms,
     choose_geometry,
     curvature_root,
+    log_evidence,
     probabilities,
     row_curvature,
     terms,
@@ -113,10 +115,23 @@ class SoftmaxFitter(Fitter):
         ids, counts = self.seen(rows, weights, targets)
         X = self.X if len(ids) == len(self.X) else self.X[ids]
         prior_variance = float(self.model.prior_variance)
-        geometry, kind = choose_geometry(X, counts, prior_variance)
-        mode = find_mode(geometry, counts, self._start(kind, ids, [fit.state for fit in start]))
+        geometry, basis = choose_geometry(X, counts, prior_variance)
+        begin = self._start(len(ids), [fit.state for fit in start])
+        if begin is not None and basis is not None:
+            begin = basis.T @ begin
+        mode = find_mode(geometry, ClassCounts(counts), begin, polished=POLISHED)
         posterior = SoftmaxPosterior(
-            mode.log_z, mode.converged, ids, prior_variance, self.model.intercept, mode, kind, X, counts
+            log_evidence=mode.log_z,
+            converged=mode.converged,
+            ids=ids,
+            prior_variance=prior_variance,
+            intercept=self.model.intercept,
+            rows=X,
+            counts=counts,
+            coefficients=mode.coef if basis is None else basis @ mode.coef,
+            at=terms(mode.f, counts),
+            penalty=mode.penalty,
+            log_det=mode.factor.log_det(),
         )
         return Fit(mode.log_z, posterior)
 
@@ -131,27 +146,20 @@ class SoftmaxFitter(Fitter):
         ids = np.flatnonzero(counts.any(axis=1))
         return ids, counts[ids]
 
-    def _start(self, kind: str, ids: Rows, parts: list[SoftmaxPosterior]) -> Array | None:
-        """Coefficients of the last fit if it saw most of the rows, else the mean of all by their rows; n×n:
-        each row's as the last fit that saw it has them."""
-        if not parts or kind == "other":
+    def _start(self, rows: int, parts: list[SoftmaxPosterior]) -> Array | None:
+        """Coefficients of the last fit if it saw most of the rows, else the mean of all by their rows."""
+        if not parts:
             return None
-        if kind == "primal":
-            if len(parts[-1].ids) > MOST * len(ids):
-                return parts[-1].coefficients
-            share = [max(len(part.ids), 1) for part in parts]
-            return np.average([part.coefficients for part in parts], axis=0, weights=share)
-        coef = np.zeros((len(ids), self.classes))
-        for part in parts:
-            _, here, there = np.intersect1d(ids, part.ids, assume_unique=True, return_indices=True)
-            coef[here] = part.at.gradient[there]
-        return coef
+        if len(parts[-1].ids) > MOST * rows:
+            return parts[-1].coefficients
+        share = [max(len(part.ids), 1) for part in parts]
+        return np.asarray(np.average([part.coefficients for part in parts], axis=0, weights=share))
 
     def log_predictives(self, fit: Fit, sets: Sequence[tuple[Rows, Array | None]]) -> list[float]:
         """Log evidence of each set of rows with the fit's Gaussian as its prior: log p(T | D)."""
         state: SoftmaxPosterior = fit.state
         geometry, d = Stacked(state.rows, state.prior_variance, self.classes), self.X.shape[1]
-        factor = geometry.factorise(state.at) if len(state.rows) else None
+        factor = geometry.factorise(state.at.curvature) if len(state.rows) else None
         k, found = self.classes - 1, []
         for rows, weights in sets:
             ids, counts = self.seen(rows, weights)
@@ -176,7 +184,7 @@ class SoftmaxFitter(Fitter):
         covariance = C * np.eye(k) * np.einsum("nd,nd->n", X, X)[:, None, None]
         geometry = Stacked(state.rows, C, self.classes)
         if len(state.rows):
-            inverse = np.asarray(dpotri(geometry.factorise(state.at).matrix, lower=1)[0])
+            inverse = np.asarray(dpotri(geometry.factorise(state.at.curvature).matrix, lower=1)[0])
             inverse = (np.tril(inverse) + np.tril(inverse, -1).T).reshape(k, X.shape[1], k, X.shape[1])
             covariance = C * np.einsum("nabd,nd->nab", np.tensordot(X, inverse, axes=(1, 1)), X)
         root = np.linalg.cholesky(
@@ -201,45 +209,37 @@ class SoftmaxFitter(Fitter):
         return probabilities(self.X[self.ids[rows]] @ fit.state.coefficients)
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(kw_only=True, eq=False, repr=False)
 class SoftmaxPosterior:
-    """Laplace's N(μ, Σ) over θ = (θ_0, …, θ_{K−1}), held as rows and counts; factored when asked for."""
+    """Laplace's N(μ, Σ) over θ = (θ_0, …, θ_{K−1}), held as rows and counts; factored when asked for.
+
+    coefficients: the mode as a table, a column a class, the intercept's row last. at: the likelihood there.
+    """
 
     log_evidence: float
     converged: bool
     ids: Rows
     prior_variance: float
     intercept: bool
-    mode: Mode
-    kind: str
     rows: Array
     counts: Array
-
-    @cached_property
-    def coefficients(self) -> Array:
-        """The mode as a table: a column a class, the intercept's row last."""
-        return self._to_theta(self.mode.coef, self.mode.f)
-
-    @cached_property
-    def at(self) -> Terms:
-        """The likelihood at the mode, where its gradient is the coefficients of the n×n side."""
-        return terms(self.mode.f, self.counts)
+    coefficients: Array
+    at: Terms
+    penalty: float
+    log_det: float
 
     @property
     def mean(self) -> Array:
         """The mode, class after class."""
         return self.coefficients.T.ravel()
 
-    def _geometry(self) -> Stacked | Blocks:
-        return choose_geometry(self.rows, self.counts, self.prior_variance)[0]
-
     def log_density(self, theta: Array) -> float:
         """Log N(θ; μ, Σ), without forming Σ."""
         offset = (check_theta(theta, len(self.mean)) - self.mean).reshape(self.coefficients.T.shape)
         moved = self.rows @ offset.T
         square = float((offset * offset).sum()) / self.prior_variance
-        square += float((moved * row_curvature(self.at.mass, moved)).sum())
-        log_norm = self.mode.log_det - offset.size * np.log(2.0 * np.pi * self.prior_variance)
+        square += float((moved * row_curvature(self.at.curvature, moved)).sum())
+        log_norm = self.log_det - offset.size * np.log(2.0 * np.pi * self.prior_variance)
         return float(0.5 * (log_norm - square))
 
     def sample(self, rng: np.random.Generator, m: int) -> Array:
@@ -248,21 +248,14 @@ class SoftmaxPosterior:
         drawn = np.sqrt(self.prior_variance) * rng.standard_normal((m, classes, d))
         noise = rng.standard_normal((m, len(self.rows), classes - 1))
         if len(self.rows):
-            geometry, mass = self._geometry(), self.at.mass
-            factor = geometry.factorise(self.at)
+            geometry, basis = choose_geometry(self.rows, self.counts, self.prior_variance)
+            mass = self.at.curvature
+            factor = geometry.factorise(mass)
             for theta, z in zip(drawn, noise, strict=True):
                 pull = curvature_root(mass, z) - row_curvature(mass, self.rows @ theta.T)
-                step = geometry.step(factor, self.at, np.zeros(geometry.shape), pull)
-                theta += self._to_theta(step.coef, step.f).T
+                step = geometry.step(factor, mass, np.zeros(geometry.shape), pull).coef
+                theta += step.T if basis is None else (basis @ step).T
         return np.asarray(drawn.reshape(m, -1) + self.mean)
-
-    def _to_theta(self, coef: Array, f: Array) -> Array:
-        if self.kind == "primal":
-            return coef
-        if self.kind == "dual":
-            return np.asarray(self.prior_variance * (self.rows.T @ coef))
-        # it lies in the row space of X, so it is the least-norm solution of XΘ = F
-        return np.asarray(np.linalg.lstsq(self.rows, f, rcond=None)[0], dtype=float)
 
     def predict_proba(self, X: Array) -> Array:
         """Predictive probabilities of each class: the mean over 1000 draws of Θ from a fixed seed, so that
@@ -276,5 +269,6 @@ class SoftmaxPosterior:
 
     def information_gain(self) -> float:
         """KL(posterior ‖ prior) in nats."""
-        defect = trace_defect(self._geometry(), self.at) if len(self.rows) else 0.0
-        return 0.5 * (defect + self.mode.penalty + self.mode.log_det)
+        geometry, _ = choose_geometry(self.rows, self.counts, self.prior_variance)
+        defect = geometry.factorise(self.at.curvature).trace_defect()
+        return 0.5 * (defect + self.penalty + self.log_det)

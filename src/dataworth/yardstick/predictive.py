@@ -23,9 +23,8 @@ from ..errors import DataworthError
 from ..inference.gaussian import fit_gaussian
 from ..inference.geometry import Primal
 from ..inference.logistic import Counts
-from ..inference.newton import Start, find_mode
-from ..inference.softmax import find_mode as find_softmax_mode
-from ..inference.softmax_geometry import Stacked, probabilities, terms
+from ..inference.newton import find_mode
+from ..inference.softmax import POLISHED, ClassCounts, Stacked, probabilities
 from ..models import Linear, with_intercept
 from .kinds import KINDS, YardstickModel
 
@@ -142,8 +141,9 @@ def softmax(known: Known, variance: float, levels: Sequence[float], start: Any =
     counts[np.arange(len(counts)), known.targets.astype(np.intp)] = known.weights
     counted = known.weights > 0
     geometry = Stacked(span.rows[counted], variance, classes)
-    mode = find_softmax_mode(geometry, counts[counted], start)
-    matrix = geometry.factorise(terms(mode.f, counts[counted])).matrix
+    seen = ClassCounts(counts[counted])
+    mode = find_mode(geometry, seen, start, polished=POLISHED)
+    matrix = geometry.factorise(seen.terms(mode.f).curvature).matrix
     k, d = classes - 1, span.rows.shape[1]
     inverse = np.asarray(dpotri(matrix, lower=1)[0])
     inverse = (np.tril(inverse) + np.tril(inverse, -1).T).reshape(k, d, k, d)
@@ -185,8 +185,7 @@ def _logistic(
 ) -> tuple[Array, Array, Array | None]:
     """Mean and variance of the predictor at the other rows, and the coefficients in features."""
     counts = Counts(known.weights * targets, known.weights * (1.0 - targets))
-    begin = Start(start if span.rows is known.rows else None)
-    mode = find_mode(Primal(span.rows, variance), counts, begin)
+    mode = find_mode(Primal(span.rows, variance), counts, start if span.rows is known.rows else None)
     var = _variance(mode.factor, span, variance)
     return span.others @ mode.coef, var, mode.coef if span.rows is known.rows else None
 
