@@ -73,6 +73,15 @@ class Simulated:
         return X, (X @ self.theta + rng.logistic(size=n) > 0).astype(int)
 
 
+class Sites(Simulated):
+    """The same, with a sixth column: one of four sites, of which two go with the label."""
+
+    def draw(self, n, rng, test=False):
+        X, y = super().draw(n, rng)
+        site = 2 * rng.integers(0, 2, n) + np.where(rng.random(n) < 0.75, y, 1 - y)
+        return np.column_stack([X, site]), y
+
+
 class Patients:
     """Patients with ten rows each: the rows of one hardly differ, and nearly all have one label."""
 
@@ -145,6 +154,26 @@ def whole(kind, world, yard, repetitions, jobs, n_data=200, n_test=200, truth_bl
     return coverage([interval for _, interval in runs], [v[1].mean() for v, _ in many])
 
 
+def slices(world, yard, repetitions, jobs, n_data=200, n_test=400, truths=200):
+    """Do the intervals of all slices that are shown together hold at once? And each by itself?"""
+    before, after = noisy_and_clean(world, n_data, np.random.default_rng([1, 6]))
+
+    def one(seed):
+        test = dw.Dataset(*world.draw(n_test, np.random.default_rng([5, seed]), test=True))
+        found = measured("audit", before, after, test, yard, seed, slices=[test.names[-1]]).slices
+        return {cut.value: (cut.change.value, *(cut.change.interval or (np.nan, np.nan))) for cut in found}
+
+    many = joblib.Parallel(jobs)(joblib.delayed(one)(10**6 + i) for i in range(truths))
+    runs = joblib.Parallel(jobs)(joblib.delayed(one)(i) for i in range(repetitions))
+    covered = np.ones((len(runs), len(runs[0])), dtype=bool)
+    for k, value in enumerate(runs[0]):
+        truth = np.array([run[value][0] for run in many])
+        error = t_quantile(1e9) * truth.std() / np.sqrt(len(truth))
+        low, high = np.array([run[value][1:] for run in runs]).T
+        covered[:, k] = np.abs((low + high) / 2 - truth.mean()) <= np.hypot((high - low) / 2, error)
+    return {"slices": covered.shape[1], "coverage": covered.all(axis=1).mean(), "each": covered.mean()}
+
+
 def pairs(kind, world, yard, repetitions, jobs, n_data=320, n_test=320, size=40, k=100, truth_pairs=4000):
     def truth_of(seed):
         own = np.random.default_rng([3, seed])
@@ -190,6 +219,7 @@ WORLDS = {
     "photographs": Photos,
     "patients": Patients,
     "ungrouped": lambda: Patients(grouped=False),
+    "sites": Sites,
 }
 
 
@@ -211,6 +241,14 @@ def main():
         world = WORLDS[name]()
         rows = 60 if args.quick else 400
         yard = dw.Yardstick.fit(dw.Dataset(*world.draw(rows, np.random.default_rng(0), test=True)))
+        if isinstance(world, Sites):
+            few_truths = {"truths": 2} if args.quick else {}
+            told = slices(world, yard, args.repetitions, args.jobs, **few_truths)
+            results.append({"data": name, "what": "slices", "design": "whole"} | told)
+            print(
+                f"{name:12} {told['slices']} slices at once {told['coverage']:.1%}, each {told['each']:.1%}"
+            )
+            continue
         for kind in ("score", "audit"):
             for design, study, n in (
                 ("whole", whole, args.repetitions),
@@ -238,7 +276,8 @@ def main():
     if args.out:
         about = {"numpy": np.__version__, "python": platform.python_version(), "dataworth": dw.__version__}
         args.out.parent.mkdir(parents=True, exist_ok=True)
-        args.out.write_text(json.dumps({"about": about, "results": results}, indent=1) + "\n")
+        told = json.dumps({"about": about, "results": results}, indent=1, default=float)
+        args.out.write_text(told + "\n")
 
 
 if __name__ == "__main__":
