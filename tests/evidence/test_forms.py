@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from functools import cache
 
+import mpmath as mp
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
@@ -16,6 +17,7 @@ from dataworth.inference.logistic import Counts
 from dataworth.inference.tilted import tilted_moments
 from dataworth.models import Linear, Logistic
 from reference import (
+    LOG_2_PI,
     Gaussian,
     dense_laplace,
     isotropic,
@@ -96,6 +98,93 @@ def test_the_corollary_by_hand(form):
         np.log((1.0 + c) * (1.0 + 2.0 * k) / det) + square - (1.0 + c) * L3**2 - 2.0 * (1.0 + 2.0 * k) * m**2
     )
     assert pmi(*AWAY, PLAIN, form=form).value == pytest.approx(expected, abs=1e-10)
+
+
+class Digits:
+    """The example above with 50 digits: Gaussians as (mean, precision), the joint's mode by root finding."""
+
+    def __init__(self):
+        log3, log2 = mp.log(3), mp.log(2)
+        self.rows = {
+            "data": (mp.matrix([1, 0]), 4 * log3 + 3, mp.mpf(1)),
+            "test": (mp.matrix([1, 1]), mp.mpf(1), 2 + 3 * log2 / 2),
+        }
+        zero = mp.matrix([0, 0])
+        self.prior = (zero, mp.eye(2))
+        self.data, self.log_z_data = self.laplace(["data"], self.prior, (log3, 0))
+        self.test, self.log_z_test = self.laplace(["test"], self.prior, (-log2 / 2, -log2 / 2))
+        self.joint, self.log_z_joint = self.laplace(["data", "test"], self.prior, (0.5, -0.5))
+        self.given, self.log_z_given = self.laplace(["test"], self.data, (0.5, -0.5))
+
+    def laplace(self, names, prior, start):
+        """Mode and precision under a Gaussian prior, and the log evidence."""
+        rows = [self.rows[name] for name in names]
+        mean, precision = prior
+
+        def gradient(*theta):
+            theta = mp.matrix(theta)
+            total = -precision * (theta - mean)
+            for x, ones, zeros in rows:
+                up = 1 / (1 + mp.exp(-mp.fdot(x, theta)))
+                total += (ones * (1 - up) - zeros * up) * x
+            return list(total)
+
+        mode = mp.findroot(gradient, start, tol=mp.mpf(10) ** -80)
+        after, fit = precision.copy(), mp.mpf(0)
+        for x, ones, zeros in rows:
+            up = 1 / (1 + mp.exp(-mp.fdot(x, mode)))
+            after += (ones + zeros) * up * (1 - up) * x * x.T
+            fit += ones * mp.log(up) + zeros * mp.log(1 - up)
+        off = mode - mean
+        fit -= (mp.fdot(off, precision * off) + mp.log(mp.det(after) / mp.det(precision))) / 2
+        return (mode, after), fit
+
+    def log_density(self, gaussian, theta):
+        mean, precision = gaussian
+        off = theta - mean
+        return (mp.log(mp.det(precision)) - mp.fdot(off, precision * off)) / 2 - mp.log(2 * mp.pi)
+
+    def divergence(self, p, q):
+        """KL(p ‖ q)."""
+        off, covariance = p[0] - q[0], mp.inverse(p[1])
+        trace = sum((q[1] * covariance)[i, i] for i in range(2))
+        return (trace - 2 + mp.fdot(off, q[1] * off) + mp.log(mp.det(p[1]) / mp.det(q[1]))) / 2
+
+    def eta(self, theta):
+        at = [self.log_density(g, theta) for g in (self.data, self.test, self.prior, self.joint)]
+        return float(at[0] + at[1] - at[2] - at[3])
+
+    def kl(self):
+        at = [self.divergence(self.joint, g) for g in (self.prior, self.data, self.test)]
+        return float(at[0] - at[1] - at[2])
+
+
+@pytest.fixture(scope="module")
+def digits():
+    with mp.workdps(50):
+        yield Digits()
+
+
+@pytest.mark.parametrize("eta", [0, [0.7, -1.3], [5.0, 4.0], "data", "test", "joint"], ids=str)
+def test_eta_against_fifty_digits(digits, eta):
+    if isinstance(eta, str):
+        theta = {"data": digits.data, "test": digits.test, "joint": digits.joint}[eta][0]
+    else:
+        theta = mp.matrix([0, 0] if eta == 0 else eta)
+    assert pmi(*AWAY, PLAIN, form="eta", eta=eta).value == pytest.approx(digits.eta(theta), abs=1e-10)
+
+
+def test_kl_against_fifty_digits(digits):
+    assert pmi(*AWAY, PLAIN, form="kl").value == pytest.approx(digits.kl(), abs=1e-10)
+
+
+def test_evidence_and_sealed_against_fifty_digits(digits):
+    """To the solver's tolerance, 3e-7 nats a fit."""
+    evidence = float(digits.log_z_joint - digits.log_z_data - digits.log_z_test)
+    sealed = float(digits.log_z_given - digits.log_z_test)
+    assert pmi(*AWAY, PLAIN).value == pytest.approx(evidence, abs=1e-6)
+    assert pmi(*AWAY, PLAIN, form="sealed").value == pytest.approx(sealed, abs=1e-6)
+    assert abs(evidence - sealed) > 1e-3  # two numbers
 
 
 # --- dense matrices --------------------------------------------------------------------------------------
@@ -310,6 +399,21 @@ def test_sealed_is_nearer_to_the_truth_than_product(inference):
 # --- eta and kl ------------------------------------------------------------------------------------------
 
 
+@over_inferences
+def test_kl_is_eta_averaged_over_the_joint(inference):
+    """200 draws of θ ~ p(θ|D,T), 4 s.e.: false alarm 6e-5 (one fixed seed)."""
+    D, T = PROBLEMS["rows"]
+    model, both = Logistic(3.0, inference), Dataset.concat([D, T])
+    draws = model.fit(both.X, both.y.astype(float)).sample(np.random.default_rng(1), 200)
+    result = pmi(D, T, model, "eta", list(draws))
+    values = np.array(list(result.at_eta.values()))
+    assert len(values) == 200
+    assert result.value == pytest.approx(values.mean())
+    error = values.std(ddof=1) / np.sqrt(200)
+    assert abs(values.mean() - pmi(D, T, model, "kl").value) < 4.0 * error
+    assert error > 1e-4  # or there would be nothing to average
+
+
 def test_the_spread_over_eta_is_zero_for_exact_posteriors_alone():
     etas = [0, "joint", "data", "test", [1.0, 1.0, -1.0, 0.5]]
     D, T = two_sets(11, 12, 9, 3, numeric_labels=True)
@@ -360,6 +464,74 @@ def test_a_coin_in_every_form_that_needs_no_gaussian(D, T):
     assert averaged.value == pytest.approx(expected, rel=1e-9, abs=1e-8)
     assert averaged.stderr < 1e-8
     integral = pmi(D, T, COIN, "integral")
+    assert 0.0 < integral.stderr < 0.1
+    assert abs(integral.value - expected) < 4.0 * integral.stderr
+
+
+class MeanPosterior:
+    """θ ~ N(mean, variance·I) in two dimensions."""
+
+    def __init__(self, mean, variance, log_evidence):
+        self.mean, self.variance, self.log_evidence = mean, variance, log_evidence
+
+    def log_density(self, theta):
+        off = theta - self.mean
+        return float(-0.5 * off @ off / self.variance - LOG_2_PI - np.log(self.variance))
+
+    def sample(self, rng, m):
+        return self.mean + np.sqrt(self.variance) * rng.standard_normal((m, 2))
+
+    def predict_proba(self, X):
+        return np.full((len(X), 2), 0.5)
+
+
+class Mean:
+    """Features are N(θ, I) in two dimensions, θ ~ N(0, C·I); labels do not matter."""
+
+    def __init__(self, c=2.0):
+        self.c = c
+
+    def fit(self, X, y, weights=None):
+        w = np.ones(len(X)) if weights is None else weights
+        return MeanPosterior(*self.moments(X, w), self.log_z(X, w))
+
+    def moments(self, X, w):
+        variance = 1.0 / (1.0 / self.c + w.sum())
+        return variance * (w @ X), variance
+
+    def log_z(self, X, w):
+        mean, variance = self.moments(X, w)
+        squares = w @ (X**2).sum(axis=1) - mean @ mean / variance
+        return float(np.log(variance / self.c) - 0.5 * squares - w.sum() * LOG_2_PI)
+
+    def pmi(self, D, T):
+        """log N(T; …) of the sums alone: x̄_T given D against x̄_T."""
+        mean, variance = self.moments(D.X, np.ones(len(D)))
+        n = len(T)
+        xbar = T.X.mean(axis=0)
+
+        def log_p(centre, spread):
+            v = spread + 1.0 / n
+            return -0.5 * (xbar - centre) @ (xbar - centre) / v - np.log(v)
+
+        return log_p(mean, variance) - log_p(np.zeros(2), self.c)
+
+
+def points(n, centre, seed):
+    rng = np.random.default_rng(seed)
+    return Dataset(np.asarray(centre) + rng.normal(size=(n, 2)), rng.integers(0, 2, n))
+
+
+@pytest.mark.parametrize(("n", "m", "gap"), [(5, 4, 0.5), (30, 10, 0.3), (3, 60, 1.0)])
+def test_a_mean_in_two_dimensions(n, m, gap):
+    """Importance sampling of 4,000 draws with its own error; 4 s.e.: false alarm 6e-5 (a fixed seed)."""
+    D, T = points(n, (1.0, 0.0), 1), points(m, (1.0 - gap, gap), 2)
+    expected = Mean().pmi(D, T)
+    assert pmi(D, T, Mean()).value == pytest.approx(expected, abs=1e-9)
+    for eta in (0, [0.3, 1.0]):
+        assert pmi(D, T, Mean(), "eta", eta).value == pytest.approx(expected, abs=1e-8)
+    assert pmi(D, T, Mean(), "kl").value == pytest.approx(expected, abs=1e-8)
+    integral = pmi(D, T, Mean(), "integral")
     assert 0.0 < integral.stderr < 0.1
     assert abs(integral.value - expected) < 4.0 * integral.stderr
 

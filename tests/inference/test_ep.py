@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from cases import CASES, PRIOR_VARIANCES, WIDE_PRIORS, geometries
+from cases import CASES, PRIOR_VARIANCES, WIDE_PRIORS, counts_of, geometries
 from dataworth.inference import tilted as tilted_rules
 from dataworth.inference.geometry import Primal
 from dataworth.inference.logistic import Counts
 from dataworth.inference.sites import AIM, SETTLED, TOLERANCE, Sites, condition, find_moments, marginals
-from dataworth.inference.tilted import tilted_moments
-from dataworth.models import Logistic
+from dataworth.inference.tilted import tilted_mode, tilted_moments
+from dataworth.models import Linear, Logistic
 from dataworth.models.gaussian import GaussianPrior
 from dataworth.models.logistic import MANY
 from reference import (
@@ -21,6 +21,7 @@ from reference import (
     ep_log_z,
     grid_log_z,
     isotropic,
+    sampled_log_z,
     tilted,
     tilted_digits,
     tolerance,
@@ -93,6 +94,20 @@ def test_moments_of_cavity_times_factor(kind, log_mean, log_variance):
     assert variance.max() < (1e-6 if sharp else 1e-4)
 
 
+def test_the_mode_is_where_the_slope_changes_its_sign():
+    """To a tenth of the integrand's own width; widths differ by ten decades."""
+    mean, variance, counts = cavities("both", 4, 500, log_variance=16.0)
+    mode = tilted_mode(mean, np.sqrt(variance), counts)
+
+    def up(f):
+        return 0.5 * (1.0 + np.tanh(0.5 * f))
+
+    width = 1.0 / np.sqrt((counts.ones + counts.zeros) * up(mode) * up(-mode) + 1.0 / variance)
+    for side in (-1.0, 1.0):
+        f = mode + 0.1 * side * width
+        assert (side * (counts.ones * up(-f) - counts.zeros * up(f) - (f - mean) / variance) < 0).all()
+
+
 @pytest.mark.parametrize("count", [1.0, 4.0])
 @pytest.mark.parametrize("spread", [1.0, 1.6, 30.0, 1e4])
 def test_moments_are_continuous_where_the_rule_changes(spread, count):
@@ -120,6 +135,28 @@ def test_how_far_the_narrow_rule_is_off_is_what_it_says(count, lowest, error):
     counts = Counts(np.full(60, float(count)), np.zeros(60))
     worst = np.abs(tilted_moments(mean, np.full(60, spread**2), counts).variance - variance).max()
     assert error / 4 < worst < error
+
+
+# the last: how far the rule itself is off, which is most where a sharp factor meets a cavity as wide as it
+@pytest.mark.parametrize(
+    ("mean", "variance", "count", "error"),
+    [
+        (0.3, 1.0, 1.0, 1e-11),
+        (5.0, 1.0, 0.5, 1e-11),
+        (-2.0, 2.2, 4.0, 1e-5),
+        (0.0, 9.0, 1.0, 1e-8),
+        (-20.0, 50.0, 2.0, 1e-6),
+        (15.0, 400.0, 1.0, 1e-8),
+    ],
+)
+def test_the_integrals_against_many_digits(mean, variance, count, error):
+    """Both of its rules, narrow and wide."""
+    counts = Counts(np.array([count]), np.zeros(1))
+    log_z, centre, square = tilted_moments(np.array([mean]), np.array([variance]), counts)
+    truth = tilted_digits(mean, variance, count, 0.0)
+    assert log_z[0] == pytest.approx(truth.log_z, abs=error)
+    assert centre[0] == pytest.approx(truth.mean, abs=error * truth.variance**0.5)
+    assert square[0] == pytest.approx(truth.variance, rel=error)
 
 
 # --- where EP is exact -----------------------------------------------------------------------------------
@@ -170,6 +207,24 @@ def test_rows_of_zeros_are_coins(scale):
 
 
 # --- the fixed point -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("prior_variance", [1e-2, 1.0, 1e2])
+@over_cases
+def test_all_geometries_agree(case, prior_variance):
+    X = with_ones(case.X)
+    if X.shape[1] > 100 or prior_variance * (case.weights * (X**2).sum(axis=1)).max() > 1e5:
+        pytest.skip("not all geometries apply")
+    fits = {name: find_moments(g, counts_of(case)) for name, g in geometries(X, prior_variance).items()}
+    best = find_moments(
+        geometries(X, prior_variance)["n×n"], counts_of(case), fits["n×n"].sites, tolerance=SETTLED
+    )
+    for name, fit in fits.items():
+        assert fit.converged, name
+        assert fit.log_z == pytest.approx(best.log_z, abs=5e-6), name
+        same = find_moments(geometries(X, prior_variance)[name], counts_of(case), best.sites)
+        assert same.log_z == pytest.approx(best.log_z, abs=1e-7), name
+        assert same.information_gain() == pytest.approx(best.information_gain(), abs=1e-5), name
 
 
 @over_priors
@@ -299,6 +354,20 @@ def test_closer_to_the_truth_than_laplace_in_two_dimensions():
     assert ep < 0.5 * laplace
 
 
+@pytest.mark.parametrize(("d", "n", "c"), [(3, 20, 1.0), (5, 15, 0.3), (8, 12, 1.0)])
+def test_close_to_importance_sampling(d, n, c):
+    """0.05 nats and 4 s.e.; over 5 problems each nearer than Laplace in the mean square."""
+    gaps = []
+    for seed in range(5):
+        X, y, rng = problem(100 + seed, n, d)
+        truth = sampled_log_z(with_ones(X), y, c, rng, draws=20_000)
+        assert truth.error < 0.02
+        gaps.append([Logistic(c, i).fit(X, y).log_evidence - truth.log_z for i in ("ep", "laplace")])
+        assert abs(gaps[-1][0]) < 0.05 + 4.0 * truth.error
+    ep, laplace = np.sqrt(np.mean(np.square(gaps), axis=0))
+    assert ep < 0.3 * laplace
+
+
 def separable():
     X, _, _ = problem(3, 12, 2)
     return X, (X[:, 0] + 0.5 * X[:, 1] > 0).astype(float)
@@ -365,6 +434,23 @@ def same(a, b):
     assert a == pytest.approx(b, abs=1e-5, rel=0)
 
 
+def test_contradicting_labels_are_one_row_of_both():
+    """A row with both labels is worth σ(f)σ(−f), one factor: exact for one row, and merged in any order."""
+    X = np.array([[1.0, 2.0], [0.5, -1.0], [1.0, 2.0]])
+    y = np.array([1.0, 1.0, 0.0])
+    posterior = EP.fit(X, y)
+    assert len(EP.bind(X, y)(np.arange(3)).state.ids) == 2
+    same(EP.fit(X[[2, 1, 0]], y[[2, 1, 0]]).log_evidence, posterior.log_evidence)
+    truth = ep_log_z_of_counts(with_ones(X[:2]), Counts(np.array([1.0, 1.0]), np.array([1.0, 0.0])))
+    same(posterior.log_evidence, truth)
+
+
+def ep_log_z_of_counts(X, counts):
+    """The fixed point of rows that carry both labels, by the same reference."""
+    weights = counts.ones + counts.zeros
+    return ep_log_z(X, counts.ones / weights, weights, 1.0)
+
+
 @pytest.mark.parametrize("weight", [1e-6, 0.3, 1.0, 4.0])
 def test_weights_are_continuous(weight):
     """d log Z / dw = E log σ(±f) under the posterior: bounded, so a weight's last digits cannot matter."""
@@ -383,6 +469,26 @@ def test_weights_are_continuous(weight):
 def random_prior(rng, d):
     root = rng.normal(size=(d, d))
     return GaussianPrior(rng.normal(size=d), root @ root.T / d + 0.3 * np.eye(d))
+
+
+@over_inferences
+@pytest.mark.parametrize(("n", "d"), [(15, 3), (6, 12)])
+@pytest.mark.parametrize("c", [0.2, 5.0])
+def test_an_isotropic_prior_is_its_variance(inference, n, d, c):
+    X, y, rng = problem(11, n, d)
+    weights = rng.uniform(0.1, 3.0, n)
+    plain = Logistic(c, inference).fit(X, y, weights)
+    prior = GaussianPrior(np.zeros(d + 1), np.eye(d + 1) / c)
+    other = Logistic(123.0, inference).fit(X, y, weights, prior=prior)
+    theta = rng.normal(size=d + 1)
+    assert other.log_evidence == pytest.approx(plain.log_evidence, abs=1e-6)
+    assert other.mean == pytest.approx(plain.mean, abs=1e-5)
+    assert other.precision == pytest.approx(plain.precision, abs=1e-5)
+    assert other.log_density(theta) == pytest.approx(plain.log_density(theta), abs=1e-4)
+    assert other.predict_proba(X) == pytest.approx(plain.predict_proba(X), abs=1e-5)
+    assert other.information_gain() == pytest.approx(plain.information_gain(), abs=1e-5)
+    draws = [p.sample(np.random.default_rng(0), 5) for p in (plain, other)]
+    assert draws[0] == pytest.approx(draws[1], abs=1e-4)
 
 
 @over_inferences
@@ -436,6 +542,33 @@ def test_a_posterior_as_a_prior(inference, n, d):
     assert nothing.log_evidence == 0.0
     assert nothing.mean == pytest.approx(prior.mean, abs=1e-9)
     assert nothing.precision == pytest.approx(prior.precision, abs=1e-9)
+
+
+@pytest.mark.parametrize(("n", "d"), [(20, 3), (5, 12)])
+def test_the_chain_of_batches_is_exact_for_linear(n, d):
+    """log p(T|D) is Gaussian: N(Xμ, XΣXᵀ + s²I) with D's posterior; weights are precisions of the noise."""
+    rng = np.random.default_rng(14)
+    X, y, weights = (
+        rng.normal(size=(n + 4, d)),
+        rng.normal(size=n + 4),
+        rng.integers(1, 4, n + 4).astype(float),
+    )
+    model = Linear(1.5, 0.4)
+    rows = np.repeat(np.arange(n, n + 4), weights[n:].astype(int))
+    fitter = model.bind(X, y)
+    known = fitter(np.arange(n), weights=weights[:n])
+    posterior = model.fit(X[:n], y[:n], weights[:n])
+    T = with_ones(X[rows])
+    S = T @ np.linalg.inv(posterior.precision) @ T.T + 0.4 * np.eye(len(rows))
+    r = y[rows] - T @ posterior.mean
+    expected = -0.5 * (r @ np.linalg.solve(S, r) + np.linalg.slogdet(2.0 * np.pi * S)[1])
+    got = fitter.log_predictive(known, np.arange(n, n + 4), weights=weights[n:])
+    assert got == pytest.approx(expected, abs=1e-8)
+    first, second = np.arange(n, n + 2), np.arange(n + 2, n + 4)
+    further = fitter(np.arange(n + 2), weights=weights[: n + 2])
+    chain = fitter.log_predictive(known, first, weights=weights[first])
+    chain += fitter.log_predictive(further, second, weights=weights[second])
+    assert chain == pytest.approx(expected, abs=1e-8)
 
 
 @pytest.mark.parametrize(

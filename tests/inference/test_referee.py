@@ -293,6 +293,16 @@ def test_pmi_is_the_difference_of_three_quadratures():
     assert judged != referee(D, T, Logistic(9.0), seed=2)
 
 
+def test_pmi_merges_equal_rows_and_heeds_the_intercept():
+    D, T = Dataset([[1.0], [1.0], [-1.0]], ["b", "b", "a"]), Dataset([[1.0], [1.0]], ["b", "a"])
+    judged = referee(D, T, Logistic(4.0, intercept=False))
+    sets = [Counts(np.array(o, float), np.array(z, float)) for o, z in [([3, 0], [1, 1]), ([2, 0], [0, 1])]]
+    X = np.array([[1.0], [-1.0]])
+    test = quadrature(X[:1], Counts(np.ones(1), np.ones(1)), 4.0)
+    expected = quadrature(X, sets[0], 4.0) - quadrature(X, sets[1], 4.0) - test
+    assert abs(judged.value - expected) < TRUST * judged.stderr
+
+
 def test_linear_is_exact_and_other_models_are_refused():
     D, T = Dataset(LINE, LINE.ravel() + 0.1), Dataset(LINE, -LINE.ravel())
     judged = referee(D, T, Linear(2.0, 0.5))

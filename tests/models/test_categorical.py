@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import mpmath as mp
 import numpy as np
 import pytest
@@ -32,6 +34,13 @@ def test_evidence_is_sequential_prediction(seed, classes, n, concentration):
     assert posterior.log_evidence == pytest.approx(
         sequential_log_p(np.full(classes, concentration), y), abs=1e-10
     )
+
+
+@pytest.mark.parametrize("concentration", [0.01, 0.5, 1.0, 7.0])
+def test_evidence_of_all_sequences_adds_up_to_one(concentration):
+    model = Categorical(concentration, 3)
+    total = sum(np.exp(model.fit(*bare(y)).log_evidence) for y in product(range(3), repeat=5))
+    assert total == pytest.approx(1.0, abs=1e-12)
 
 
 @pytest.mark.parametrize("concentration", [1e-12, 1e-3, 1.0, 999.0, 1001.0, 1e6, 1e12, 1e15])

@@ -162,6 +162,17 @@ def test_predictions_and_benchmark_score_of_a_fit(model):
     assert np.isnan(fitter.accuracy(fit, test, np.zeros(4)))
 
 
+@pytest.mark.parametrize("model", [Logistic(2.0, intercept=False), Linear(2.0, 0.5, intercept=False)])
+def test_log_density_integrates_to_one(model):
+    case = BY_NAME["one feature"]
+    posterior = model.fit(case.X, targets_of(case, model))
+    draws = posterior.sample(np.random.default_rng(0), 200)
+    middle, spread = float(draws.mean()), float(draws.std())
+    thetas = np.linspace(max(middle - 12 * spread, -8.0), min(middle + 12 * spread, 8.0), 20_001)
+    density = np.exp([posterior.log_density(np.array([t])) for t in thetas])
+    assert np.trapezoid(density, thetas) == pytest.approx(1.0, abs=1e-4)
+
+
 # in log σ² an inverse gamma falls faster than any Gaussian: test_noise.py has a test of its own
 @pytest.mark.parametrize("model", [m for name, m in MODELS.items() if "noise" not in name], ids=str)
 @pytest.mark.parametrize("name", ["noisy", "fractional weights", "separable"])

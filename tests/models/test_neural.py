@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 
-from dataworth import check_model
+from dataworth import Dataset, check_model, pmi
 from dataworth.errors import DataworthError
 from dataworth.models import Linear, Logistic, Neural, Softmax
 
@@ -104,6 +104,16 @@ def test_three_classes_are_softmax_on_the_features_of_a_convolution():
     body.double()
     in_double = Neural(body, Softmax(0.7), shape=(1, 8, 8)).fit(X, y)
     assert in_double.log_evidence == pytest.approx(truth.log_evidence, abs=TOLERANCE)
+
+
+@pytest.mark.parametrize("form", ["evidence", "eta", "product", "kl", "sealed", "integral"])
+def test_every_form_of_pmi_is_that_of_the_features(form):
+    body, (X, y) = mlp(), rows_and_targets()
+    D, T = Dataset(X[:35], y[:35]), Dataset(X[35:], y[35:])
+    phi = [Dataset(mlp_features(body, part.X), part.y) for part in (D, T)]
+    assert pmi(D, T, Neural(body, Logistic(2.0)), form).value == pytest.approx(
+        pmi(*phi, Logistic(2.0), form).value, abs=TOLERANCE
+    )
 
 
 def test_the_body_is_left_as_it_was():

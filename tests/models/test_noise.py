@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import integrate, stats
 
 import dataworth as dw
 from cases import CASES
@@ -88,6 +88,26 @@ def test_labels_of_a_million_that_fit_to_a_thousandth():
     noise = InverseGamma(1.5, 1e-6)
     exact = in_many_digits(with_ones(X), y, np.ones(20), 1e20, *noise)
     assert Linear(1e20, noise).fit(X, y).log_evidence == pytest.approx(exact, abs=tolerance(exact))
+
+
+@pytest.mark.parametrize("noise", [NOISE, InverseGamma(2.5, 1.2)])
+def test_by_quadrature_over_the_noise(noise):
+    """Z = ∫ Z_known(σ²) InverseGamma(σ²; a, b) dσ², where the prior variance is in units of σ²."""
+    X, y = world(3, 9, 2)
+
+    def log_z(S):
+        def integrand(log_noise):
+            known = Linear(0.8 * np.exp(log_noise), np.exp(log_noise)).fit(X[S], y[S]).log_evidence
+            prior = stats.invgamma(noise.shape, scale=noise.scale).logpdf(np.exp(log_noise))
+            return np.exp(known + prior + log_noise)
+
+        return np.log(integrate.quad(integrand, -12, 12, epsabs=1e-16, epsrel=1e-11, limit=400)[0])
+
+    D, T = np.arange(5), np.arange(5, 9)
+    both, data, test = (log_z(S) for S in (np.arange(9), D, T))
+    assert Linear(0.8, noise).fit(X, y).log_evidence == pytest.approx(both, abs=1e-8)
+    found = dw.pmi(dw.Dataset(X[D], y[D]), dw.Dataset(X[T], y[T]), Linear(0.8, noise)).value
+    assert found == pytest.approx(both - data - test, abs=1e-8)
 
 
 def test_a_certain_noise_is_a_known_one():

@@ -69,12 +69,12 @@ def line_search(
         if abs(slope) <= FLAT * decrement:
             break
         low, high = (s, high) if slope > 0 else (low, s)
+        if low == LONGEST_STEP:
+            break
         s = s - slope / bend if bend < 0 else 2.0 * s
         if not low < s < high:
             s = 0.5 * (low + high) if np.isfinite(high) else 2.0 * low
-        s = min(s, 8.0 * max(low, 1.0))
-        if s > LONGEST_STEP:
-            return LONGEST_STEP
+        s = min(s, 8.0 * max(low, 1.0), LONGEST_STEP)
     return s
 
 
