@@ -1,4 +1,4 @@
-"""The options of all commands, each declared once; a command takes groups of them, or some of a group."""
+"""The words of all commands: options of measurements (`measure.options`), and those of columns and output."""
 
 from __future__ import annotations
 

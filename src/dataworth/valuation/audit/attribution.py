@@ -1,8 +1,9 @@
 """What a rise is made of: blind baselines try the same, and `after` must beat them all.
 
-They are asked only where a rise is shown. Learners are cross-fitted once, on all of `before`. In the designs
-*whole* and *row* a baseline is a version of `before`, as `after` is, and a draw takes what it made of the
-draw's rows; in *method* the strategies are applied to every draw, with the budget of what was done to it.
+They are asked only where a rise is shown; `verdict.attributed` adds up the parts. Learners are cross-fitted
+once, on all of `before`. In the designs *whole* and *row* a baseline is a version of `before`, as `after` is,
+and a draw takes what it made of the draw's rows; in *method* the strategies are applied to every draw, with
+the budget of what was done to it.
 
 Where the data have groups, learners are cross-fitted by groups and also row by row: groups that somebody
 chose (all rows one, or one a class) would leave models by groups nothing to learn from.
