@@ -37,10 +37,10 @@ def sets(rng):
     }
 
 
-def split(X, y, rng):
+def split(X, y, rng, most=None):
     """Data with wrong labels, the same with right ones, and a test set."""
-    order = rng.permutation(len(y))
-    half = len(y) // 2
+    order = rng.permutation(len(y))[:most]
+    half = len(order) // 2
     right, test = dw.Dataset(X[order[:half]], y[order[:half]]), dw.Dataset(X[order[half:]], y[order[half:]])
     wrong = rng.permutation(half)[: round(WRONG * half)]
     labels = np.array(right.y)
@@ -70,7 +70,7 @@ def main():
     for seed in range(1 if asked.quick else asked.seeds):
         rng = np.random.default_rng(seed)
         for name, (X, y) in list(sets(rng).items())[slice(1, 2) if asked.quick else slice(None)]:
-            noisy, right, test = split(X, y, rng)
+            noisy, right, test = split(X, y, rng, 100 if asked.quick else None)
             yard = dw.Yardstick.fit(test, seed=seed)
             options = {"yardstick": yard, "ignore": "all", "seed": seed, "keep": True}
             whole = dw.audit(noisy, right, test, **options)
