@@ -154,7 +154,7 @@ def whole(kind, world, yard, repetitions, jobs, n_data=200, n_test=200, truth_bl
     return coverage([interval for _, interval in runs], [v[1].mean() for v, _ in many])
 
 
-def slices(world, yard, repetitions, jobs, n_data=200, n_test=400, truths=200):
+def slices(world, yard, repetitions, jobs, n_data=200, n_test=400, truths=120):
     """Do the intervals of all slices that are shown together hold at once? And each by itself?"""
     before, after = noisy_and_clean(world, n_data, np.random.default_rng([1, 6]))
 

@@ -33,7 +33,7 @@ from ..errors import DataworthError
 from ..wording import listed
 from ..yardstick.yardstick import Yardstick
 from .designs import AFTER, BEFORE, Arm
-from .intervals import LEVEL, Estimate, make_estimate, two_sided
+from .intervals import LEVEL, Estimate, degrees_of, make_estimate, two_sided
 from .prepare import Measurement
 
 VALUES = 8
@@ -110,7 +110,8 @@ class Balanced:
 def mean_change(change: Array, share: Array, column: Column, level: float = LEVEL) -> Estimate:
     """Σ share · change, with its error: rows are drawn within cells (value × label), groups as a whole.
 
-    Degrees of freedom by Welch and Satterthwaite: a few rows that count much have few.
+    Degrees of freedom by Welch and Satterthwaite, and by the kurtosis of what is drawn: a few rows that count
+    or vary much have few.
 
     >>> one = Column("a", ("x",), np.zeros(4, int), np.zeros(4, int), np.arange(4), np.ones(4))
     >>> found = mean_change(np.array([1.0, 2.0, 3.0, 4.0]), np.full(4, 0.25), one)
@@ -126,10 +127,12 @@ def mean_change(change: Array, share: Array, column: Column, level: float = LEVE
     total = np.bincount(cells, share)
     mean = np.bincount(cells, share * change) / np.where(total > 0, total, 1.0)
     rest = share * (change - mean[cells]) * np.sqrt(drawn / np.maximum(drawn - 1, 1))[cells]
-    variance = float((np.bincount(column.groups, rest) ** 2).sum())
+    units = np.unique(column.groups[share > 0])
+    drawn_units = np.bincount(column.groups, rest)[units]
+    variance = float((drawn_units**2).sum())
     own = np.bincount(cells, rest**2)
     degrees = own.sum() ** 2 / max(float((own**2 / np.maximum(drawn - 1, 1)).sum()), 1e-300)
-    most = len(np.unique(column.groups[share > 0])) - 1
+    most = degrees_of(drawn_units)
     degrees = float(min(degrees, most)) if own.any() else float(most)
     if degrees < 1.0:
         return Estimate(float(share @ change), None, None)
