@@ -237,7 +237,24 @@ def _words(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> Ca
 
 def _bomb(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> Case:
     """Small files that are large, wide or deep."""
-    kind, n = rng.integers(6), int(rng.integers(1, 4))
+    kind, n = rng.integers(10), int(rng.integers(1, 4))
+    if kind == 6:
+        with gzip.open(folder / "bad.csv.gz", "wb", 1) as out:
+            out.write(b"a,label\n")
+            for _ in range(40 * n):
+                out.write(b"0,0\n" * 1_000_000)
+        return Case(name, ["describe", "bad.csv.gz"])
+    if kind == 7:
+        np.savez_compressed(folder / "bad.npz", X=np.zeros((n * 10**6, 20)), y=np.zeros(n * 10**6))
+        return Case(name, ["describe", "bad.npz"])
+    if kind == 8:
+        head = ",".join(f"c{j}" for j in range(2000 * n))
+        (folder / "bad.csv").write_text(head + ("\n" + "1," * (2000 * n - 1) + "0") * 3)
+        return Case(name, ["describe", "bad.csv", "--label", "c0"])
+    if kind == 9:
+        deep = '{"a": ' * 500 * n + "1" + "}" * 500 * n
+        (folder / "bad.jsonl").write_text('{"a": ' + deep + ', "label": 1}\n')
+        return Case(name, ["describe", "bad.jsonl"])
     if kind == 0:
         (folder / "bad.json").write_text('[{"a": ' + "[" * 10**5 * n + "]" * 10**5 * n + "}]")
         return Case(name, ["describe", "bad.json"])
