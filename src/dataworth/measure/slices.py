@@ -128,7 +128,7 @@ def mean_change(change: Array, share: Array, column: Column, level: float = LEVE
     mean = np.bincount(cells, share * change) / np.where(total > 0, total, 1.0)
     rest = share * (change - mean[cells]) * np.sqrt(drawn / np.maximum(drawn - 1, 1))[cells]
     units = np.unique(column.groups[share > 0])
-    drawn_units = np.bincount(column.groups, rest)[units]
+    drawn_units = np.asarray(np.bincount(column.groups, rest)[units], dtype=float)
     variance = float((drawn_units**2).sum())
     own = np.bincount(cells, rest**2)
     degrees = own.sum() ** 2 / max(float((own**2 / np.maximum(drawn - 1, 1)).sum()), 1e-300)
