@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 import dataworth as dw
 from dataworth.checks import CHECKS, check_attribute, check_doubling, run_checks, shift, size
-from dataworth.checks.rows import LEVEL, Excess, excess, nearness, neighbours, others
+from dataworth.checks.rows import LEVEL, Excess, excess, nearness, neighbours, others, snapped
 from dataworth.curation import MatchGroups, RandomSubset
 from dataworth.data.labels import Classes
 from dataworth.models import Logistic
@@ -169,6 +169,18 @@ def test_shaken_copies_in_columns_of_few_values_fire(by):
     finding = scored("DW003", leaking, test)
     assert finding.fires
     assert "between the test set's values" in finding.detail
+
+
+@pytest.mark.parametrize(("off", "hit"), [(4, True), (5, False)])
+def test_a_column_is_a_grid_where_most_cells_are_the_test_sets_values(off, hit):
+    base, moved = np.arange(3.0)[:, None], np.r_[np.full(off, 0.1), np.ones(10 - off)][:, None]
+    assert snapped(moved, base).any() == hit
+
+
+@pytest.mark.parametrize(("by", "hit"), [(1e-7, False), (1e-5, True)])
+def test_rounding_is_no_move(by, hit):
+    """Single precision keeps seven digits."""
+    assert snapped(np.array([[1.0 + by], [1.0], [2.0]]), np.array([[1.0], [2.0]])).any() == hit
 
 
 def test_labels_that_agree_only_with_the_nearest_row_fire():

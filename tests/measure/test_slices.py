@@ -13,7 +13,7 @@ from dataworth.checks.selection import coded, threshold
 from dataworth.data.labels import learn_targets
 from dataworth.measure.designs import AFTER, BEFORE, Arm
 from dataworth.measure.prepare import change_notes
-from dataworth.measure.slices import at_once, balanced, column_of, found_slices, slices_of
+from dataworth.measure.slices import at_once, balanced, column_of, found_slices, mean_change, slices_of
 from dataworth.yardstick.recipe import Basis
 from worlds import refusal
 
@@ -252,3 +252,12 @@ def test_a_declared_attribute_keeps_the_name_of_its_column(tmp_path):
     sets = data.take(range(60)), data.take(range(100)), data.take(range(100, 200))
     found = dw.audit(*sets, slices="site,x", ignore="all", prior_variance=1.0)
     assert {one.column for one in found.slices} == {"site", "x"}
+
+
+def test_rows_that_vary_much_have_few_degrees_of_freedom():
+    """One row in a hundred carries the variance: its error is hardly known."""
+    n = 100
+    one = column_of("a", np.zeros(n), np.zeros(n, dtype=int), None, None)
+    change = np.where(np.arange(n) == 0, 100.0, np.arange(n) / n)
+    share = np.full(n, 1.0 / n)
+    assert mean_change(change, share, one).degrees < 5 < mean_change(np.sin(np.arange(n)), share, one).degrees
