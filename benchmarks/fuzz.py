@@ -3,7 +3,7 @@
     python benchmarks/fuzz.py [--cases 10000] [--seed 0] [--jobs 1] [--out results/fuzz.json]
 
 Each is made from a small good file (tests/fuzz.py), pure in (seed, number), and given to the command line
-in a process that may take 2 GB more than it has when it starts. Counted is how it ends: done or refused in
+in a process that may take 2 GB more than it has when the case begins. Counted is how it ends: done or refused in
 a sentence, or what must never be: a traceback, "this is a bug", more than ten seconds of CPU time, a file
 half-written, a line of garbage (2,000 characters, or bytes that a terminal obeys), a process that dies.
 """
@@ -32,13 +32,12 @@ import fuzz as hostile
 from fuzz_outcome import make_seeds, outcome
 
 MEMORY = 2 << 30
-"""Bytes of address space beyond those of the fresh process."""
+"""Bytes of address space beyond those the process has: pools (Arrow's) keep what a case before reserved."""
 BATCH = 250
 
 
 def work(numbers: list[int], seed: int, seeds: Path, log: Path) -> None:
     """Some cases, one after another, each told before and after."""
-    size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     _, most = resource.getrlimit(resource.RLIMIT_AS)
     sys.stderr = open(os.devnull, "w")  # noqa: SIM115  # of libraries
     with log.open("a") as out:
@@ -49,6 +48,7 @@ def work(numbers: list[int], seed: int, seeds: Path, log: Path) -> None:
             out.flush()
             try:
                 one = hostile.case(seed, i, seeds, folder)
+                size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
                 resource.setrlimit(resource.RLIMIT_AS, (size + MEMORY, most))
                 ended, told, seconds = outcome(one, folder)
             finally:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dataworth.evidence.tempering import Tempered, climb, mixture, repeats
+from dataworth.evidence.tempering import Tempered, climb, mixture, pulls, repeats
 from dataworth.models import Linear
 from reference import mixed
 
@@ -62,3 +62,17 @@ def test_gaussian_labels_have_the_posterior_of_rows_counted_r_times(r):
     wanted = often.predictor(Z)
     assert mean == pytest.approx(wanted[0], rel=1e-9)
     assert variance == pytest.approx(wanted[1], rel=1e-9)
+
+
+def test_how_far_a_row_moves_the_tempering():
+    """Leave each row out and maximise the sum of the others: `pulls` says it to first order, and adds up."""
+    rng = np.random.default_rng(0)
+    bends, tops = rng.uniform(0.5, 2.0, 400), rng.normal(0.0, 1.0, 400)
+    tops -= (bends @ tops) / bends.sum()  # all together are best at 0
+    gained, moved = pulls(np.array([-bends * (step - tops) ** 2 / 2.0 for step in (-1.0, 0.0, 1.0)]))
+    np.testing.assert_allclose(gained, bends * tops)
+    without = [-(np.delete(bends, i) @ np.delete(tops, i)) / np.delete(bends, i).sum() for i in range(400)]
+    np.testing.assert_allclose(moved, np.array(without), rtol=0.02, atol=1e-4)
+    assert abs(moved.sum()) < 1e-9
+    flat = np.repeat(rng.normal(size=(1, 400)), 3, axis=0)
+    assert not np.any(pulls(flat)[0])

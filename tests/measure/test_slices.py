@@ -21,11 +21,12 @@ RNG = np.random.default_rng(0)
 
 
 def rows_of(after, before=None, right=0.0):
-    """What a table keeps of test rows."""
+    """What a table keeps of test rows, of temperings that no row moves."""
     n = len(after)
     parts = {BEFORE: np.zeros(n) if before is None else before, AFTER: after}
     return {
-        arm: np.column_stack([one, np.full(n, right if arm is AFTER else 0.0)]) for arm, one in parts.items()
+        arm: np.column_stack([one, np.full(n, right if arm is AFTER else 0.0), np.zeros((n, 2))])
+        for arm, one in parts.items()
     }
 
 
@@ -62,7 +63,7 @@ def test_random_removals_must_be_beaten_with_their_spread():
     column = column_of("s", np.repeat(["x", "y"], 40), labels, None, None)
     change = RNG.normal(size=80)
     removed = {
-        Arm("control", f"control {r}"): np.column_stack([np.full(80, c), np.zeros(80)])
+        Arm("control", f"control {r}"): np.column_stack([np.full(80, c), np.zeros((80, 3))])
         for r, c in enumerate((1.0, 3.0))
     }
     found = balanced(column, rows_of(change) | removed)
@@ -234,8 +235,8 @@ def test_auto_controls_false_discoveries():
         rng = np.random.default_rng([seed, 10])
         X = pd.DataFrame({f"c{j}": rng.choice(["a", "b", "c"], 300) for j in range(8)})
         test = dw.Dataset(X, rng.choice(["yes", "no"], 300))
-        change = np.column_stack([rng.standard_t(4, 300), np.zeros(300)])
-        by_row = {BEFORE: np.zeros((300, 2)), AFTER: change - change.mean(axis=0)}
+        change = np.column_stack([rng.standard_t(4, 300), np.zeros((300, 3))])
+        by_row = {BEFORE: np.zeros((300, 4)), AFTER: change - change.mean(axis=0)}
         labels = learn_targets(test)
         yard = SimpleNamespace(labels=labels, targets=lambda data, own=labels: own.encode(data.y, "it"))
         named += bool(found_slices(SimpleNamespace(test=test, yardstick=yard), by_row, ["cluster"]))

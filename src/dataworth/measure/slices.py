@@ -4,7 +4,9 @@ Test rows are predicted one by one, so a slice's change is the mean over its row
 
     Δ_s = mean_{i ∈ s} log p(y_i | x_i, after) − log p(y_i | x_i, before),
 
-and slices of one column add up to the change of the whole. Rows that belong together count as one draw.
+and slices of one column add up to the change of the whole. Rows that belong together count as one draw. All
+rows choose the tempering of an arm; no row outside a slice could move its change but for that, and the error
+allows for it (`evidence.tempering.pulls`).
 
 Where a column a and the label y go together in T, rows *with* the association (cells that hold more rows
 than p(a) p(y)) hide what happens to rows *against* it. The *balanced* change is the mean over a test set in
@@ -107,8 +109,12 @@ class Balanced:
     beyond_random: Estimate
 
 
-def mean_change(change: Array, share: Array, column: Column, level: float = LEVEL) -> Estimate:
+def mean_change(
+    change: Array, share: Array, column: Column, level: float = LEVEL, moved: Array | float = 0.0
+) -> Estimate:
     """Σ share · change, with its error: rows are drawn within cells (value × label), groups as a whole.
+
+    moved: by how much each row, in the slice or not, moved the sum through the temperings that rows choose.
 
     Degrees of freedom by Welch and Satterthwaite, and by the kurtosis of what is drawn: a few rows that count
     or vary much have few.
@@ -127,10 +133,11 @@ def mean_change(change: Array, share: Array, column: Column, level: float = LEVE
     total = np.bincount(cells, share)
     mean = np.bincount(cells, share * change) / np.where(total > 0, total, 1.0)
     rest = share * (change - mean[cells]) * np.sqrt(drawn / np.maximum(drawn - 1, 1))[cells]
-    units = np.unique(column.groups[share > 0])
+    own = np.bincount(cells, rest**2)
+    rest = rest + moved
+    units = np.unique(column.groups[(share > 0) | (rest != 0.0)])
     drawn_units = np.asarray(np.bincount(column.groups, rest)[units], dtype=float)
     variance = float((drawn_units**2).sum())
-    own = np.bincount(cells, rest**2)
     degrees = own.sum() ** 2 / max(float((own**2 / np.maximum(drawn - 1, 1)).sum()), 1e-300)
     most = degrees_of(drawn_units)
     degrees = float(min(degrees, most)) if own.any() else float(most)
@@ -155,7 +162,7 @@ def _slice(
     weights = weights / weights.sum() if weights.any() else rows / rows.sum()
     change, right = _rows(column, by_row)
     one = column._replace(codes=np.zeros_like(column.codes), labels=np.zeros_like(column.labels))
-    found = mean_change(change, weights, one, level)
+    found = mean_change(change, weights, one, level, _moved(column, by_row, weights))
     return Slice(column.name, value, int(rows.sum()), found, float(weights @ right))
 
 
@@ -163,6 +170,13 @@ def _rows(column: Column, by_row: Mapping[Arm, Array], arm: Arm = AFTER) -> tupl
     """The change of every row's log p (which was weighted) and of its being right."""
     change = by_row[arm] - by_row[BEFORE]
     return change[:, 0] / np.where(column.weights > 0, column.weights, 1.0), change[:, 1]
+
+
+def _moved(column: Column, by_row: Mapping[Arm, Array], share: Array, arm: Arm = AFTER) -> Array:
+    """By how much each row moved Σ share · change through the temperings of an arm and of `before`."""
+    each = share / np.where(column.weights > 0, column.weights, 1.0)
+    after, before = (float(each @ by_row[one][:, 2]) * by_row[one][:, 3] for one in (arm, BEFORE))
+    return np.asarray(after - before)
 
 
 def at_once(count: int) -> float:
@@ -180,12 +194,15 @@ def balanced(column: Column, by_row: Mapping[Arm, Array]) -> Balanced | None:
     if min(agrees.sum(), (~agrees).sum()) < LEAST:
         return None
     change, right = _rows(column, by_row)
-    found = mean_change(change, share, column)
+    found = mean_change(change, share, column, moved=_moved(column, by_row, share))
     random = [arm for arm in by_row if arm.role == "control"]
     beyond = found
     if random:
         others = np.array([_rows(column, by_row, arm)[0] for arm in random])
-        gap = mean_change(change - others.mean(axis=0), share, column)
+        moved = _moved(column, by_row, share) - np.mean(
+            [_moved(column, by_row, share, arm) for arm in random], axis=0
+        )
+        gap = mean_change(change - others.mean(axis=0), share, column, moved=moved)
         between = float((others @ share).var(ddof=1)) * (1.0 + 1.0 / len(random)) if len(random) > 1 else 0.0
         if gap.stderr is not None:
             total = gap.stderr**2 + between

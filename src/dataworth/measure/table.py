@@ -32,8 +32,8 @@ class PairTable:
     drawn in, its rows or groups, on the scale of blocks (units × arms × numbers); estimates are over these,
     whatever the blocks. `tempering` is how many times each arm's rows
     count where it fares best, `plain` its mean log p of a test row if rows count as given. `by_row`: of arms
-    whose test rows are predicted one by one, log p of each and whether it is right, in the order of the test
-    set.
+    whose test rows are predicted one by one, log p of each, whether it is right, what it gains by a step of
+    the tempering and how far it moved it (`evidence.tempering.pulls`), in the order of the test set.
     """
 
     arms: tuple[Arm, ...]

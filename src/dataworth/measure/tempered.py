@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import Array, Rows
-from ..evidence.tempering import Tempered, climb, repeats
+from ..evidence.tempering import Tempered, climb, pulls, repeats
 from ..models import Fit, Fitter
 from ..models.gaussian import GaussianPrior
 from ..parallel import Engine
@@ -174,7 +174,8 @@ def score_arm(task: Task, arm: Arm) -> dict[str, Any]:
     """The numbers of `table.COLUMNS` for every block, and the tempering at which they are best."""
     posterior = task.posterior(arm)
     rows = Predictions.of(task, arm, posterior)
-    best, scores = climb(rows.scores, task.start, rows.unit)
+    at = cache(rows.scores)
+    best, scores = climb(at, task.start, rows.unit)
     predicted = rows.predicted(best)
     # nobody asks for the benchmark of controls, or of parts of the data
     beside = rows.benchmarks(predicted, blind=arm.role in ("control", "own", "part"))
@@ -183,12 +184,13 @@ def score_arm(task: Task, arm: Arm) -> dict[str, Any]:
     units = None if task.units is None else rows.in_units(scores, beside, own)
     for j, alone in enumerate(task.fits):
         blocks[j, -1] += (not settled(alone)) + bool(task.bounded and scores[j] > IMPOSSIBLE)
-    kept = np.zeros((0, 2))
+    kept = np.zeros((0, 4))
     if rows.each and arm.role not in ("own", "part"):
-        kept = np.column_stack([scores, beside[:, 0]])[np.argsort(rows.rows)]
+        window = [at(best + step) for step in ((-1, 0, 1) if task.start is not None else (0, 0, 0))]
+        kept = np.column_stack([scores, beside[:, 0], *pulls(np.array(window))])[np.argsort(rows.rows)]
     plain = float("nan")
     if len(kept) and task.start is not None:
-        plain = float(rows.scores(-np.log2(posterior.counted)).sum() / rows.weights.sum())
+        plain = float(at(-np.log2(posterior.counted)).sum() / rows.weights.sum())
     told = {"blocks": blocks.tolist(), "units": None if units is None else units.tolist()}
     return {**told, "rows": kept.tolist(), "tempering": posterior.counted * 2.0**best, "plain": plain}
 
