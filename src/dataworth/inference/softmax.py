@@ -12,10 +12,11 @@ works in K−1 contrasts of classes, which are N(0, C·I) too.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg.lapack import dpotri
 
 from ..arrays import Array
 from ..errors import DataworthError
@@ -204,6 +205,47 @@ class Stacked:
         reduced = np.ascontiguousarray((ascent @ self.Q).T)
         step = factor.solve(reduced.ravel()).reshape(reduced.shape).T @ self.Q.T
         return Step(step, self.X @ step, float((ascent * step).sum()) / self.prior_variance)
+
+
+def contrast_roots(geometry: Stacked, mass: Array, X: Array, beyond: Array | float = 0.0) -> Array:
+    """Cholesky factors of the posterior covariance of every row's contrasts.
+
+    beyond: the square of each row that lies outside of the features, where only the prior speaks.
+    """
+    C, k, d = geometry.prior_variance, geometry.Q.shape[1], geometry.shape[0]
+    found = np.zeros((len(X), k, k))
+    if d and len(mass):
+        inverse = np.asarray(dpotri(geometry.factorise(mass).matrix, lower=1)[0])
+        for a in range(k):  # the lower triangle of blocks
+            part = inverse[a * d : (a + 1) * d, : (a + 1) * d].copy()
+            part[:, a * d :] = np.tril(part[:, a * d :]) + np.tril(part[:, a * d :], -1).T
+            moved = (X @ part).reshape(len(X), a + 1, d)
+            found[:, a, : a + 1] = C * np.matmul(moved, X[:, :, None])[:, :, 0]
+            found[:, :a, a] = found[:, a, :a]
+    else:
+        beyond = beyond + (X**2).sum(axis=1)
+    found[:, range(k), range(k)] += C * np.reshape(beyond, (-1, 1))
+    jitter = np.trace(found, axis1=1, axis2=2).max(initial=0.0)
+    return np.linalg.cholesky(found + 1e-12 * jitter * np.eye(k))
+
+
+def predictor_points(mean: Array, root: Array, points: Array) -> Iterator[tuple[slice, Array]]:
+    """Rows, a slab at a time, and points of their predictors (classes × rows × points) for standard normal
+    points of the contrasts (points × K−1)."""
+    Q = contrasts(mean.shape[1])
+    for i in range(0, len(mean), SLAB):
+        part = slice(i, i + SLAB)
+        yield part, mean.T[:, part, None] + np.tensordot(Q, root[part] @ points.T, axes=(1, 1))
+
+
+SLAB = 32
+"""Rows whose points are taken together: 1 MB a class at most."""
+
+
+def log_sum(f: Array) -> Array:
+    """log Σ exp f over the first axis."""
+    top = f.max(axis=0)
+    return np.asarray(top + np.log(np.exp(f - top).sum(axis=0)))
 
 
 POLISHED = 1e-9

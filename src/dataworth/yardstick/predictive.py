@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpotri
 from scipy.special import expit
 
 from ..arrays import Array, Rows
@@ -24,7 +23,7 @@ from ..inference.gaussian import fit_gaussian
 from ..inference.geometry import Primal
 from ..inference.logistic import Counts
 from ..inference.newton import find_mode
-from ..inference.softmax import POLISHED, ClassCounts, Stacked, probabilities
+from ..inference.softmax import POLISHED, ClassCounts, Stacked, contrast_roots, log_sum, predictor_points
 from ..models import Linear, with_intercept
 from .kinds import KINDS, YardstickModel
 
@@ -143,22 +142,14 @@ def softmax(known: Known, variance: float, levels: Sequence[float], start: Any =
     geometry = Stacked(span.rows[counted], variance, classes)
     seen = ClassCounts(counts[counted])
     mode = find_mode(geometry, seen, start, polished=POLISHED)
-    matrix = geometry.factorise(seen.terms(mode.f).curvature).matrix
-    k, d = classes - 1, span.rows.shape[1]
-    inverse = np.asarray(dpotri(matrix, lower=1)[0])
-    inverse = (np.tril(inverse) + np.tril(inverse, -1).T).reshape(k, d, k, d)
-    turned = np.tensordot(span.others, inverse, axes=(1, 1))  # rows × k × k × d
-    covariance = variance * np.einsum("nabd,nd->nab", turned, span.others)
-    covariance += variance * np.eye(k) * np.reshape(span.beyond, (-1, 1, 1))
-    root = np.linalg.cholesky(covariance + 1e-12 * np.trace(covariance, axis1=1, axis2=2).max() * np.eye(k))
-    drawn = np.random.default_rng(SEED).standard_normal((DRAWS // 2, k))
-    spread = np.einsum("nab,sb,ca->nsc", root, np.vstack([drawn, -drawn]), geometry.Q)
-    wanted = known.wanted.astype(np.intp)
-    mean = span.others @ mode.coef
-    found = []
-    for level in levels:
-        p = probabilities((mean[:, None, :] + spread / np.sqrt(level)).reshape(-1, classes))
-        found.append(p.reshape(len(mean), -1, classes)[np.arange(len(mean)), :, wanted].mean(axis=1))
+    root = contrast_roots(geometry, seen.terms(mode.f).curvature, span.others, span.beyond)
+    half = np.random.default_rng(SEED).standard_normal((DRAWS // 2, classes - 1))
+    drawn, mean, wanted = np.vstack([half, -half]), span.others @ mode.coef, known.wanted.astype(np.intp)
+    found = np.empty((len(levels), len(mean)))
+    for row, level in zip(found, levels, strict=True):
+        for part, f in predictor_points(mean, root, drawn / np.sqrt(level)):
+            own = f[wanted[part], np.arange(f.shape[1])]
+            row[part] = np.exp(own - log_sum(f)).mean(axis=1)
     return Told(np.log(np.maximum(found, LEAST)), mode.coef if span.rows is known.rows else None)
 
 

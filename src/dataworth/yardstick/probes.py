@@ -150,6 +150,10 @@ def block_scorer(model: Model, tempering: float, X: Array, y: Array) -> Score:
 
     def score(rows: Rows, targets: Array, cut: list[Rows]) -> Array:
         fit = fitter(rows, weights=np.full(len(rows), tempering), targets=targets)
+        if hasattr(fitter, "row_predictives"):  # a hundredth of the cost of several classes' joint evidence
+            own = np.concatenate(cut)
+            found = fitter.row_predictives(fit, own, np.ones(len(own)))
+            return np.add.reduceat(found, np.cumsum([0, *map(len, cut[:-1])]))
         return np.array(fitter.log_predictives(fit, [(block, None) for block in cut]))
 
     return score
