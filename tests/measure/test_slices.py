@@ -12,6 +12,7 @@ from dataworth.checks import CHECKS
 from dataworth.checks.selection import coded, threshold
 from dataworth.data.labels import learn_targets
 from dataworth.measure.designs import AFTER, BEFORE, Arm
+from dataworth.measure.intervals import over_blocks
 from dataworth.measure.prepare import change_notes
 from dataworth.measure.slices import at_once, balanced, column_of, found_slices, mean_change, slices_of
 from dataworth.yardstick.recipe import Basis
@@ -262,3 +263,16 @@ def test_rows_that_vary_much_have_few_degrees_of_freedom():
     change = np.where(np.arange(n) == 0, 100.0, np.arange(n) / n)
     share = np.full(n, 1.0 / n)
     assert mean_change(change, share, one).degrees < 5 < mean_change(np.sin(np.arange(n)), share, one).degrees
+
+
+def test_what_a_few_rows_lose_is_allowed_for():
+    """99 % intervals of 60 numbers −Γ(0.5), 3,000 times: t misses 2.4 %, nearly always above; s.e. 0.2 %."""
+    one, missed = column_of("a", np.zeros(60), np.zeros(60, dtype=int), None, None), np.zeros((2, 2))
+    for row in -np.random.default_rng(0).gamma(0.5, size=(3000, 60)):
+        found = mean_change(row, np.full(60, 1 / 60), one, level=0.99)
+        for k, (low, high) in enumerate((over_blocks(row, 0.99).interval, found.interval)):
+            missed[k] += [low > -0.5, high < -0.5]
+    (above, below), hall = missed / 3000
+    assert above - below > 0.015
+    assert hall.sum() < 0.015
+    assert abs(hall[0] - hall[1]) < 0.01
