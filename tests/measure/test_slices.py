@@ -138,6 +138,34 @@ def test_a_planted_removal_is_strategic_and_a_repair_is_not():
     assert mended.verdict in ("informative", "improved", "recycled")
 
 
+@pytest.mark.parametrize("chosen", [True, False])
+def test_an_attribute_that_no_feature_shows_is_seen_by_models_that_have_it(chosen):
+    """Rows removed by it are strategic to those; as many at random are not, and nobody is asked."""
+    parts = [one.pick([0, 1, 2]) for one in planted()]
+    before, after, test = parts if chosen else (parts[0], parts[0].take(range(len(parts[1]))), parts[2])
+    found = dw.audit(before, after, test, ignore="all")
+    asked = any("to models that see the attribute: ΔPMI +" in note for note in found.notes)
+    assert (found.verdict == "strategic", asked) == (chosen, chosen)
+    if chosen:
+        assert found.reason.startswith("to models that see the attribute, it raises")
+        assert found.balanced.change.negative
+        assert not found.accuracy_delta > 0.02
+
+
+@pytest.mark.parametrize("seed", [5, 6, 8])
+def test_repairs_move_the_association_too_and_are_not_strategic(seed):
+    """Wrong labels filtered where the site goes with the label in data and test set alike."""
+    data, test = (planted(seed + more)[2].pick([0, 1, 2]) for more in (0, 20))
+    rng = np.random.default_rng(seed)
+    right = data.take(np.sort(rng.permutation(len(data))[:300]))
+    wrong = rng.random(300) < 0.3
+    found = dw.audit(
+        right.with_labels(np.where(wrong, 1 - right.y, right.y)), right.take(~wrong), test, ignore="all"
+    )
+    assert any("to models that see the attribute" in note for note in found.notes)
+    assert found.verdict in ("informative", "improved", "recycled")
+
+
 def test_a_column_that_nobody_declared_is_named():
     before, after, test = planted(declared=False)
     yard, others = dw.Yardstick.fit(test), [check.code for check in CHECKS if check.code != "DW015"]

@@ -3,9 +3,9 @@
 A rise is compared with what the data's own models could have done, a fall with as many rows removed at
 random. Where an attribute is declared (what should not matter: a site, a scanner), a curation that holds or
 raises what the data tell of the test set, and lowers what they tell of a test set in which the attribute does
-not tell the label (`measure.slices`), is *strategic*; one that lowers only the former, as new rows in which the
-attribute tells nothing do, is not harmful. The paper calls "strategic" every curation with
-θ → D → f(D); that covers strategic, costly and harmful here.
+not tell the label (`measure.slices`), is *strategic*; one that lowers only the former, as new rows in which
+the attribute tells nothing do, is not harmful. The paper calls "strategic" every curation with θ → D → f(D);
+that covers strategic, costly and harmful here.
 """
 
 from __future__ import annotations
