@@ -13,15 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from dataworth.errors import DataworthError
+from dataworth.limits import LIMITS
 
 BLANK = "sha256:" + 64 * "0"
 """What stands for a checksum until it is known; `with_checksum` puts it there."""
 CHECKSUM = re.compile("sha256:[0-9a-f]{64}")
-MOST_BYTES = 1 << 30
-"""Of a file that is parsed as one piece."""
 
 
-def read_whole(path: Path, most: int = MOST_BYTES) -> bytes:
+def read_whole(path: Path, most: int = LIMITS.parsed // 8) -> bytes:
     """The content of a plain file of no more than `most` bytes; anything else is an OSError.
 
     Devices and pipes may have no end, or make one wait without end.
@@ -35,12 +34,23 @@ def read_whole(path: Path, most: int = MOST_BYTES) -> bytes:
     return path.read_bytes()
 
 
-def parse_json(text: bytes | str) -> Any:
-    """Plain data; what is no JSON, or nested too deeply, is a ValueError."""
+def parse_json(text: bytes, most: float = LIMITS.parsed) -> Any:
+    """Plain data; what is no JSON, nested too deeply, or larger than `most` when parsed, is a ValueError."""
+    if parsed_size(text) > most:
+        raise ValueError(f"it would take more than {most / 1e9:.1f} GB of memory")
     try:
         return json.loads(text)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+
+
+def parsed_size(text: bytes) -> int:
+    """Bytes that JSON takes while it is parsed, at most: by its length, its values and its objects.
+
+    >>> parsed_size(b'[{"a": 1}, {}]')
+    784
+    """
+    return 8 * len(text) + 64 * sum(map(text.count, (b",", b"[", b":"))) + 240 * text.count(b"{")
 
 
 def with_checksum(blank: bytes) -> bytes:
