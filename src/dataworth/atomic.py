@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import errno
 import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -75,6 +76,8 @@ def atomic_write(path: Path) -> Iterator[Path]:
     device = is_device(path)  # /dev/stdout is written to, not replaced
     temporary = path if device else temporary_of(path)
     try:
+        if not device:
+            temporary.unlink(missing_ok=True)  # a link left there would be written through
         yield temporary
         if not device:
             with temporary.open("rb+") as file:  # before the name: a power cut would else leave it empty
@@ -88,6 +91,33 @@ def atomic_write(path: Path) -> Iterator[Path]:
     finally:
         if not device:
             temporary.unlink(missing_ok=True)
+
+
+RUN = ("=", "+", "-", "@", "\t", "\r")
+"""What a cell begins with that a spreadsheet runs as a formula."""
+
+
+def write_csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Records as a CSV that can be opened in a spreadsheet: no name in it is run as a formula."""
+    with atomic_write(path) as place, place.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows({name: plain_cell(cell) for name, cell in row.items()} for row in rows)
+
+
+def plain_cell(cell: Any) -> Any:
+    """A text that a spreadsheet would run, behind an apostrophe; anything else, numbers too, as it is.
+
+    >>> plain_cell("=cmd()"), plain_cell("-0.5"), plain_cell("a=b"), plain_cell(-0.5)
+    ("'=cmd()", '-0.5', 'a=b', -0.5)
+    """
+    if not isinstance(cell, str) or not cell.startswith(RUN):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell
 
 
 def temporary_of(path: Path) -> Path:

@@ -9,7 +9,7 @@ from typing import Any
 
 from dataworth.atomic import atomic_write, parse_json, read_whole
 from dataworth.data.io.inputs import Reading, load_inputs
-from dataworth.data.keys import commit, new_key
+from dataworth.data.keys import commit, is_key, new_key
 from dataworth.data.sealed import SUFFIX, is_sealed
 from dataworth.errors import DataworthError
 from dataworth.measure.prepare import find_yardstick, modelling_notes
@@ -139,6 +139,8 @@ def verify_yardstick(test: Path, published: Path, columns: Columns, quiet: bool)
     made, beside = Yardstick.load(published), key_file(published)
     try:
         key = parse_json(read_whole(beside))["key"]
+        if not is_key(key):
+            raise ValueError
     except (OSError, ValueError, KeyError, TypeError):
         raise DataworthError(f"{beside} is no key of a yardstick: it is written beside it by -o.") from None
     if not made.is_of(read_one(test, columns, quiet), key):
