@@ -171,7 +171,7 @@ def measure(job: Job, options: Options, own: Mapping[str, Any], loaded: Loaded, 
         try:
             found = function(*data, **own, **{PARSED: given})
         except KeyboardInterrupt as stopped:
-            raise Interrupted(None if run is None else run.directory) from stopped
+            raise Interrupted(None if run is None else job.resuming(run.directory)) from stopped
         except DataworthError:
             if run is not None:
                 run.abandon()
