@@ -12,7 +12,10 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.feather
 import pyarrow.parquet as pq
+
+from dataworth.data.io.sizes import _Flat
 
 GOOD = "a,b,label\n" + "".join(f"{i % 7}.5,{i % 5}.25,{i % 2}\n" for i in range(60))
 
@@ -36,11 +39,13 @@ def values_file(path: Path, rows: int) -> Path:
     return path
 
 
-def long_labels_parquet(path: Path, length: int, rows: int) -> Path:
-    """Two labels of megabytes, which stand once in a dictionary and in every row of the table."""
+def long_labels_parquet(path: Path, length: int, rows: int, within: int = 0) -> Path:
+    """Two labels of megabytes, which stand once in a dictionary, and in every row, or list of every row."""
     labels = pa.DictionaryArray.from_arrays(pa.array(np.arange(rows) % 2), ["x" * length, "y" * length])
-    table = pa.table({"a": np.arange(rows) + 0.5, "label": labels})
-    pq.write_table(table, path, compression="zstd", store_schema=False)
+    if within:
+        labels = pa.ListArray.from_arrays(np.arange(0, rows + 1, within), labels)
+    table = pa.table({"a": np.arange(len(labels)) + 0.5, "label": labels})
+    pq.write_table(table, path, compression="zstd", store_schema=False, row_group_size=rows // 2)
     return path
 
 
@@ -96,3 +101,24 @@ def bomb_feather(path: Path, rows: int) -> Path:
     table = pa.table({"a": np.zeros(rows), "label": np.zeros(rows)})
     pa.feather.write_feather(table, path, compression="zstd", chunksize=rows)
     return path
+
+
+def repeated_arrow(path: Path, rows: int, times: int) -> Path:
+    """One batch, which the end of the file names many times."""
+    batch = pa.record_batch({"a": np.arange(rows) + 0.5, "label": np.arange(rows) % 2})
+    with pa.ipc.new_file(path, batch.schema) as out:
+        for part in (batch, *[batch.slice(0, 0)] * times):
+            out.write_batch(part)
+    raw = bytearray(path.read_bytes())
+    end = len(raw) - 10
+    start = end - int.from_bytes(raw[end : end + 4], "little")
+    blocks = start + _Flat.root(bytes(raw[start:end])).to(3).place + 4  # 24 bytes each
+    raw[blocks : blocks + 24 * (times + 1)] = raw[blocks : blocks + 24] * (times + 1)
+    path.write_bytes(raw)
+    return path
+
+
+def far_cells_xlsx(path: Path, rows: int) -> Path:
+    """Rows that each have one cell, in the last column."""
+    row = b'<row r="%d"><c r="XFD%d"><v>1</v></c></row>'
+    return xlsx(path, _sheet(b"".join(row % (i, i) for i in range(1, rows + 1))))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from glob import glob
-from itertools import chain
+from itertools import chain, product
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -238,8 +238,10 @@ def rows_together(columns: int) -> int:
     return max(8, min(MAX_ROWS, CELLS // max(1, columns)))
 
 
-def parquet_batches(file: str, together: int | None = None, **which: Any) -> Iterator[Any]:
-    """The rows of a Parquet file, all or so many together; `which` of them and of its columns.
+def parquet_batches(
+    file: str, together: int | None = None, groups: Sequence[int] | None = None, columns: Any = None
+) -> Iterator[Any]:
+    """The rows of a Parquet file, all or so many together; of some row groups and columns, or of all.
 
     Its own batches, not a dataset of pyarrow, which would add columns for directories like "part=1". Texts
     that may be long and stand in a dictionary are read as that, and unfolded if they are not too long.
@@ -247,18 +249,39 @@ def parquet_batches(file: str, together: int | None = None, **which: Any) -> Ite
     stored = stored_size(file)
     with opened(file) as plain:
         types, folded = plain.schema_arrow, sizes.folded_columns(stored, plain.metadata)
+        groups = range(plain.num_row_groups) if groups is None else groups
+    wanted = types if columns is None else pa.schema([types.field(name) for name in columns], types.metadata)
+    within = tuple(f"{name}." for name in wanted.names)
+    _refuse_nested(file, stored, groups, [one for one in folded.nested if one.startswith(within)])
     few: Any = {} if together is None else {"buffer_size": BUFFER}
-    with opened(file, read_dictionary=folded, **few) as source:
+    with opened(file, read_dictionary=folded.flat, **few) as source:
         if together is None:
-            tables = iter([source.read(**which)])
+            tables = iter([source.read_row_groups(groups, columns=columns)])
         else:
-            batches = source.iter_batches(together, use_threads=False, **which)
-            tables = (pa.Table.from_batches([batch]) for batch in batches)
+            options: Any = {"row_groups": groups, "columns": columns, "use_threads": False}
+            tables = (pa.Table.from_batches([one]) for one in source.iter_batches(together, **options))
         for table in tables:
-            if folded:
-                sizes.refuse_unfolded(stored, table)
-                table = table.cast(pa.schema([types.field(n) for n in table.column_names], types.metadata))
+            if folded.flat:
+                sizes.refuse_unfolded(stored, [table])
+                table = table.cast(pa.schema([wanted.field(n) for n in table.column_names], wanted.metadata))
             yield from table.to_batches()
+
+
+def _refuse_nested(file: str, stored: int, groups: Iterable[int], columns: list[str]) -> None:
+    """A sentence, if texts within lists unfold to too much.
+
+    pyarrow reads them folded by row groups, and not where their dictionary was given up: most differ then.
+    """
+    if not columns:
+        return
+    with opened(file, read_dictionary=columns) as source:
+
+        def tables() -> Iterator[Any]:
+            for group, column in product(groups, columns):
+                with suppress(pa.ArrowNotImplementedError):
+                    yield source.read_row_group(group, columns=[column])
+
+        sizes.refuse_unfolded(stored, tables())
 
 
 def stored_size(file: str) -> int:

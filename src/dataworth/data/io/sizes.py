@@ -2,14 +2,14 @@
 
 Text and archives say how many bytes they unpack to; Parquet says how many numbers each column has; packed
 Arrow says how long each buffer will be; lines of JSON are looked through for their keys, each of which is a
-column. What no count tells, texts that a dictionary holds once and a table in every row, `check_unfolded`
+column. What no count tells, texts that a dictionary holds once and a table in every row, `refuse_unfolded`
 looks at while it is still folded.
 """
 
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import cycle
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -199,27 +199,38 @@ def chunks(metadata: Any) -> Iterator[Any]:
         yield from map(group.column, range(group.num_columns))
 
 
-def folded_columns(stored: int, metadata: Any) -> list[str]:
-    """Columns of texts that may unfold to more than a file may: a long one stands once, rows only name it."""
-    return list(
-        dict.fromkeys(
-            chunk.path_in_schema
-            for chunk in chunks(metadata)
-            if chunk.physical_type == "BYTE_ARRAY"
-            and any("DICTIONARY" in one for one in chunk.encodings)
-            and chunk.num_values * chunk.total_uncompressed_size > most_unpacked(stored)
-        )
-    )
+class Folded(NamedTuple):
+    """Paths of columns of texts that stand in dictionaries, and of those within lists and the like."""
+
+    flat: list[str]
+    nested: list[str]
+
+
+def folded_columns(stored: int, metadata: Any) -> Folded:
+    """Those that may unfold to more than a file may: a long text stands once, and rows only name it."""
+    found = {
+        chunk.path_in_schema
+        for chunk in chunks(metadata)
+        if chunk.physical_type == "BYTE_ARRAY"
+        and any("DICTIONARY" in one for one in chunk.encodings)
+        and chunk.num_values * chunk.total_uncompressed_size > most_unpacked(stored)
+    }
+    every = [metadata.schema.column(j) for j in range(metadata.num_columns)]
+    known = [column for column in every if column.path in found]
+    flat = [column.path for column in known if column.path == column.name]
+    return Folded(flat, [column.path for column in known if column.path != column.name])
 
 
 VIEWS = ("string_view", "binary_view")
 LISTS = ("list<", "large_list<", "fixed_size_list<", "map<")
 
 
-def refuse_unfolded(stored: int, table: Any) -> None:
-    """A sentence, if the texts of a table that are still folded unfold to more than the file may."""
-    found = sum(unfolded(one) for column in table.columns for one in column.chunks)
-    refuse_unpacked(stored, found, "shorten the texts that stand in many rows")
+def refuse_unfolded(stored: int, tables: Iterable[Any]) -> None:
+    """A sentence, if the texts of tables that are still folded unfold to more than their file may."""
+    found = 0
+    for table in tables:
+        found += sum(unfolded(one) for column in table.columns for one in column.chunks)
+        refuse_unpacked(stored, found, "shorten the texts that stand in many rows")
 
 
 def unfolded(array: Any) -> int:

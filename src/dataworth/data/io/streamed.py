@@ -92,7 +92,7 @@ class Reader:
             if piece.group is None:
                 batches = text_batches(piece.path, self.how, wanted)
             else:
-                batches = parquet_batches(piece.path, step, row_groups=[piece.group], columns=wanted)
+                batches = parquet_batches(piece.path, step, [piece.group], wanted)
             for batch in batches:
                 table = pa.Table.from_batches([batch])
                 for start in range(0, table.num_rows, step):

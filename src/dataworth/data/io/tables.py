@@ -174,7 +174,7 @@ def _read_arrow(path: Path) -> Any:
             source.seek(0)
             table = pa.ipc.open_stream(source).read_all()
     table.validate(full=True)
-    sizes.refuse_unfolded(path.stat().st_size, table)
+    sizes.refuse_unfolded(path.stat().st_size, [table])
     return table
 
 
