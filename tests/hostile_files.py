@@ -89,11 +89,12 @@ def far_cell_xlsx(path: Path) -> Path:
 
 
 def many_cells_xlsx(path: Path, rows: int, columns: int) -> Path:
-    """Cells that all are alike: two hundred times as many bytes as they take on the disk."""
+    """Cells that are nearly all alike: a hundred and more times as many bytes as they take on the disk."""
     text = b'<c t="inlineStr"><is><t>%s</t></is></c>'
     head = b"<row>" + b"".join(text % (b"c%d" % j) for j in range(columns - 1)) + text % b"label" + b"</row>"
-    row = b"<row>" + b"<c><v>1</v></c>" * columns + b"</row>"
-    return xlsx(path, _sheet(head + row * rows))
+    row = b"<row><c><v>%d</v></c>" + b"<c><v>1</v></c>" * (columns - 1) + b"</row>"
+    firsts = np.random.default_rng(0).integers(0, 10**6, rows).tolist()
+    return xlsx(path, _sheet(head + b"".join(row % first for first in firsts)))
 
 
 def bomb_feather(path: Path, rows: int) -> Path:

@@ -1,8 +1,9 @@
 """How far the work is: lines in a log, a bar on a terminal."""
 
 import time
+from pathlib import Path
 
-from dataworth.cli.progress import Bar, Lines
+from dataworth.cli.progress import Bar, Lines, fewer
 
 
 def test_a_log_gets_a_line_now_and_then(monkeypatch):
@@ -36,6 +37,12 @@ def test_a_log_hears_of_what_cannot_be_counted_only_if_it_takes_long(monkeypatch
     progress.preparing("reading a.csv…")
     time.sleep(0.06)
     assert lines == ["reading a.csv takes more than 0 s: --sample 100000 takes some rows"]
+
+
+def test_what_to_do_where_reading_takes_long_suits_the_command_and_the_file():
+    assert "sample" in fewer("score", [Path("a.csv")])
+    assert "sample" not in fewer("audit", [Path("a.csv")])  # which refuses it
+    assert fewer("score", [Path("a.csv"), Path("b.XLSX")]) == "save .xlsx as .csv"
 
 
 def test_a_bar_shows_how_far_the_work_is():

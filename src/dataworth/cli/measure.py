@@ -89,7 +89,7 @@ def load(job: Job, options: Options, showing: Showing) -> Loaded:
     paths = [path for path in job.every_file() if path not in sealed]
     if job.own.get("curate") is not None:
         paths += [Path(name) for name in files_of(job.own["curate"])]
-    with listen(showing.quiet, reading_files(paths), fewer(job.what)):
+    with listen(showing.quiet, reading_files(paths), fewer(job.what, paths)):
         inputs = load_inputs(paths, job.files["test"], reading, options.yardstick)
     for line in [] if showing.quiet else inputs.lines():
         say(line)

@@ -27,8 +27,10 @@ def reading_files(paths: Sequence[Path]) -> str:
     return f"reading {', '.join(map(str, paths[:3]))}{and_more(len(paths) - 3)}…"
 
 
-def fewer(what: str = "") -> str:
+def fewer(what: str = "", paths: Sequence[Path] = ()) -> str:
     """What to do where files take long."""
+    if any(path.suffix.lower() == ".xlsx" for path in paths):
+        return "save .xlsx as .csv"
     sampled = f"{option('sample', 100_000)} takes some rows of the data"
     return "files of fewer rows take less" if what in ("audit", "curate", "values") else sampled
 

@@ -85,7 +85,7 @@ def read_one(
     """One file, read as the test set or as data."""
     encode = encoder(columns, None, quiet)
     reading = Reading(options=columns.roles, encode=encode)
-    with listen(quiet, reading_files([path]), fewer()):
+    with listen(quiet, reading_files([path]), fewer(paths=[path])):
         inputs = load_inputs([path], None if data else path, reading, yardstick)
     for line in [] if quiet else inputs.lines():
         say(line)

@@ -51,7 +51,7 @@ def describe(
 
     from .progress import fewer, listen, reading_files
 
-    with listen(talking.quiet, reading_files([file]), fewer()):
+    with listen(talking.quiet, reading_files([file]), fewer(paths=[file])):
         return describe(file, **columns.roles)
 
 

@@ -23,8 +23,8 @@ from dataworth.limits import most_unpacked, refuse_columns, refuse_unpacked
 
 TIMES_ITS_TEXT, TIMES_ITS_NUMBERS = 5, 3
 """How much more memory a table takes than its text, or its numbers, while it is read."""
-CELL = 8
-"""Bytes of a number."""
+CELL, TEXT = 8, 40
+"""Bytes of a number, and of a text of Python's."""
 STEP, LONGEST_LINE = 1 << 22, 1 << 24
 """Bytes that are looked through together, and of a line of JSON that can be read."""
 UNPACK = "unpack it yourself, if that is meant"

@@ -233,7 +233,7 @@ def _rows_of(sheet: Any, stored: int) -> list[list[str | None]]:
     cells = longest = 0
     for row in sheet.iter_rows(values_only=True):
         cells, longest = cells + len(row), max(longest, len(row))
-        refuse_unpacked(stored, sizes.CELL * max(cells, longest * (len(found) + 1)), FAR)
+        refuse_unpacked(stored, sizes.TEXT * max(cells, longest * (len(found) + 1)), FAR)
         if any(value is not None for value in row):
             found.append(list(map(_cell, row)))
     return [row for row in found if any(cell is not None for cell in row)]
