@@ -1,8 +1,12 @@
 """How the tests are shared out."""
 
 import os
+import tempfile
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: workers would fight over the cores
+
+if "DATAWORTH_KEY" not in os.environ:  # runs of tests are not signed with the key of whoever runs them
+    os.environ["DATAWORTH_KEY"] = os.path.join(tempfile.mkdtemp(), "key")
 
 import pytest
 

@@ -23,7 +23,7 @@ import pyarrow.parquet
 from dataworth.atomic import BLANK, CHECKSUM, with_checksum
 from dataworth.embed.images import Images
 from dataworth.embed.labelled import read_images
-from dataworth.parallel.runs import _sha
+from dataworth.parallel.runs import _read_config, signer
 from dataworth.yardstick.file import digest_of
 from fuzz_bytes import ODD, changed_json, mutate, repacked, strange_array, strange_table
 from fuzz_outcome import SMALL, Case, made
@@ -139,11 +139,14 @@ def _run(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> Case
     # the run was made elsewhere: its files are here now
     config = (folder / "run" / "config.json").read_text().replace(str(seeds), str(folder))
     (folder / "run" / "config.json").write_text(config)
-    if place.name == "chunks.jsonl" and rng.random() < 0.5:  # anybody can compute its checksums
-        lines = [json.loads(line) for line in place.read_text().splitlines()]
-        rows = changed_json([one["rows"] for one in lines], rng)
-        told = [{"chunk": k, "sha": _sha(k, one), "rows": one} for k, one in enumerate(rows)]  # type: ignore[arg-type]
-        place.write_text("".join(json.dumps(one) + "\n" for one in told))
+    log = folder / "run" / "chunks.jsonl"
+    rows = [json.loads(line)["rows"] for line in log.read_text().splitlines()]
+    changed = place == log and rng.random() < 0.5
+    rows = changed_json(rows, rng) if changed else rows
+    sign = signer(_read_config(folder / "run"))  # by the user's own key, else they are computed again
+    told = [{"chunk": k, "mac": sign(k, one), "rows": one} for k, one in enumerate(rows)]
+    log.write_text("".join(json.dumps(one) + "\n" for one in told))
+    if changed:
         (folder / "run" / "result.json").unlink(missing_ok=True)
     elif place.exists():
         _spoiled(place, rng, 0.6 if place.name == "config.json" else 0.0)

@@ -2,14 +2,17 @@
 
 import contextlib
 import errno
+import json
 import os
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from dataworth.atomic import MOST_BYTES, atomic_write, read_whole
+from dataworth.atomic import atomic_write, parse_json, parsed_size, plain_cell, read_whole, write_csv
 from dataworth.errors import DataworthError
+from dataworth.limits import LIMITS
 from dataworth.valuation.sealed import Sealed, seal
 from dataworth.yardstick.yardstick import Yardstick
 from fuzz_bytes import mutate
@@ -61,16 +64,55 @@ def test_a_full_disk_leaves_the_old_file(made, tmp_path, monkeypatch):
     assert {file: file.read_bytes() for file in tmp_path.iterdir()} == old
 
 
-def test_only_plain_files_of_a_gigabyte_at_most_are_read_whole(tmp_path):
+def test_only_plain_files_of_an_eighth_of_a_gigabyte_at_most_are_read_whole(tmp_path):
     os.mkfifo(tmp_path / "pipe")  # nobody writes: reading it would never end
     for place in (tmp_path / "pipe", Path("/dev/zero"), tmp_path):
         with pytest.raises(OSError, match="plain"):
             read_whole(place)
     with (tmp_path / "large").open("wb") as file:
-        file.truncate(MOST_BYTES + 1)
-    assert MOST_BYTES == 2**30
+        file.truncate(2**27 + 1)
     with pytest.raises(OSError, match="larger"):
-        read_whole(tmp_path / "large", 1000)
+        read_whole(tmp_path / "large")
     assert "is not a yardstick" in refusal(Yardstick.load, tmp_path / "pipe")
     with pytest.raises(DataworthError, match="regular"):
         Sealed.load(tmp_path / "pipe")
+
+
+JSONS = [b"[1" + b",1" * 99_999, b"[{}" + b",{}" * 99_999, b"[[1]" + b",[1]" * 99_999]
+JSONS += [b'[""' + b"".join(b',{"%d":1}' % i for i in range(50_000)), b'["' + b"x" * 10**6 + '😀"'.encode()]
+
+
+@pytest.mark.parametrize("text", JSONS, ids=("numbers", "objects", "lists", "keys", "text"))
+def test_json_takes_no_more_than_is_said_before(text):
+    text = text + b"]"
+    tracemalloc.start()
+    json.loads(text)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak - 10_000 < parsed_size(text) < 8 * peak
+    with pytest.raises(ValueError, match="memory"):
+        parse_json(text, parsed_size(text) - 1)
+
+
+def test_json_that_takes_more_than_a_gigabyte_is_not_parsed():
+    """Five million empty objects, 15 MB of text, take 1.6 GB by the account that the last test checks."""
+    assert LIMITS.parsed == 2**30
+    with pytest.raises(ValueError, match=r"1\.1 GB of memory"):
+        parse_json(b"[" + b"{}," * 5_000_000 + b"{}]")
+
+
+def test_no_cell_of_a_csv_is_a_formula(tmp_path):
+    """As spreadsheets read them: =, +, - and @ begin a formula, tabs and returns are skipped before it."""
+    texts = ["=cmd()", "+cmd()", "-cmd()", "@cmd()", "\t=cmd()", "\r=cmd()"]
+    assert [plain_cell(text) for text in texts] == [f"'{text}" for text in texts]
+    assert [plain_cell(cell) for cell in ("-1.5e3", "a=1", -1.5, None)] == ["-1.5e3", "a=1", -1.5, None]
+    write_csv(tmp_path / "t.csv", [{"name": "=cmd()", "value": -1.5}])
+    assert (tmp_path / "t.csv").read_text() == "name,value\n'=cmd(),-1.5\n"
+
+
+def test_a_link_where_a_file_is_prepared_is_not_written_through(tmp_path):
+    (tmp_path / "victim").write_text("mine")
+    (tmp_path / f".a.{os.getpid()}.tmp").symlink_to(tmp_path / "victim")
+    with atomic_write(tmp_path / "a") as place:
+        place.write_text("new")
+    assert [(tmp_path / name).read_text() for name in ("a", "victim")] == ["new", "mine"]

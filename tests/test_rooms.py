@@ -13,7 +13,7 @@ CONTRIBUTING = Path(__file__).parents[1] / "CONTRIBUTING.md"
 # From the ground up. A room may import rooms of lower floors only, none of its own floor; files on the
 # ground floor may import each other.
 FLOORS = [
-    ["arrays", "atomic", "errors", "extras", "version", "wording"],
+    ["arrays", "atomic", "errors", "extras", "limits", "version", "wording"],
     ["parallel"],
     ["data", "inference"],
     ["curation", "embed", "models"],

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
+import csv
 import errno
 import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from dataworth.errors import DataworthError
+from dataworth.limits import LIMITS
 
 BLANK = "sha256:" + 64 * "0"
 """What stands for a checksum until it is known; `with_checksum` puts it there."""
 CHECKSUM = re.compile("sha256:[0-9a-f]{64}")
-MOST_BYTES = 1 << 30
-"""Of a file that is parsed as one piece."""
 
 
-def read_whole(path: Path, most: int = MOST_BYTES) -> bytes:
+def read_whole(path: Path, most: int = LIMITS.parsed // 8) -> bytes:
     """The content of a plain file of no more than `most` bytes; anything else is an OSError.
 
     Devices and pipes may have no end, or make one wait without end.
@@ -35,12 +35,23 @@ def read_whole(path: Path, most: int = MOST_BYTES) -> bytes:
     return path.read_bytes()
 
 
-def parse_json(text: bytes | str) -> Any:
-    """Plain data; what is no JSON, or nested too deeply, is a ValueError."""
+def parse_json(text: bytes, most: float = LIMITS.parsed) -> Any:
+    """Plain data; what is no JSON, nested too deeply, or larger than `most` when parsed, is a ValueError."""
+    if parsed_size(text) > most:
+        raise ValueError(f"it would take more than {most / 1e9:.1f} GB of memory")
     try:
         return json.loads(text)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+
+
+def parsed_size(text: bytes) -> int:
+    """Bytes that JSON takes while it is parsed, at most: by its length, its values and its objects.
+
+    >>> parsed_size(b'[{"a": 1}, {}]')
+    784
+    """
+    return 8 * len(text) + 64 * sum(map(text.count, (b",", b"[", b":"))) + 240 * text.count(b"{")
 
 
 def with_checksum(blank: bytes) -> bytes:
@@ -65,6 +76,8 @@ def atomic_write(path: Path) -> Iterator[Path]:
     device = is_device(path)  # /dev/stdout is written to, not replaced
     temporary = path if device else temporary_of(path)
     try:
+        if not device:
+            temporary.unlink(missing_ok=True)  # a link left there would be written through
         yield temporary
         if not device:
             with temporary.open("rb+") as file:  # before the name: a power cut would else leave it empty
@@ -78,6 +91,33 @@ def atomic_write(path: Path) -> Iterator[Path]:
     finally:
         if not device:
             temporary.unlink(missing_ok=True)
+
+
+RUN = ("=", "+", "-", "@", "\t", "\r")
+"""What a cell begins with that a spreadsheet runs as a formula."""
+
+
+def write_csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Records as a CSV that can be opened in a spreadsheet: no name in it is run as a formula."""
+    with atomic_write(path) as place, place.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows({name: plain_cell(cell) for name, cell in row.items()} for row in rows)
+
+
+def plain_cell(cell: Any) -> Any:
+    """A text that a spreadsheet would run, behind an apostrophe; anything else, numbers too, as it is.
+
+    >>> plain_cell("=cmd()"), plain_cell("-0.5"), plain_cell("a=b"), plain_cell(-0.5)
+    ("'=cmd()", '-0.5', 'a=b', -0.5)
+    """
+    if not isinstance(cell, str) or not cell.startswith(RUN):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell
 
 
 def temporary_of(path: Path) -> Path:

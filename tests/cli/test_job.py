@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -117,6 +118,70 @@ def test_run_takes_a_configuration_written_by_hand(inside, tmp_path):
     (tmp_path / "c.json").write_text(json.dumps(pinned))
     told = refused(call("run", tmp_path / "c.json", "-q"))
     assert f"{options['data']} has changed since the run was configured" in told
+
+
+EVIL = "import pathlib\npathlib.Path('ran').touch()\nimport dataworth\nm = dataworth.Logistic(1.0)\n"
+
+
+def config_of(**more):
+    """A configuration in the working directory, of a score with these options."""
+    config = {"command": "score", "options": {**named("score"), "yardstick": "y.json", **more}}
+    Path("c.json").write_text(json.dumps(config))
+    return "run", "c.json", "-q"
+
+
+def test_a_configuration_runs_no_code_unless_that_is_allowed(inside):
+    Path("evil.py").write_text(EVIL)
+    words = config_of(model="evil:m")
+    assert "c.json names the model 'evil:m', which may run code" in refused(call(*words))
+    for more in ({"text_encoder": "dir"}, {"engine": "ray"}, {"address": "ray://elsewhere:10001"}):
+        (name,) = more
+        assert f"names the {name}" in refused(call(*config_of(**more)))
+    assert not Path("ran").exists()
+    for trusted in ("--allow-code", "--model=evil:m"):
+        assert call(*config_of(model="evil:m"), trusted)[0] == 0
+        assert Path("ran").exists()
+        Path("ran").unlink()
+        del sys.modules["evil"]
+
+
+@pytest.mark.parametrize("name", ["ledger", "run_dir", "csv", "plot", "report"])
+def test_a_configuration_writes_in_its_own_directory_only(inside, tmp_path, name):
+    """Nowhere else, by no link, and nothing hidden; the command line may say where."""
+    (inside / "link").unlink(missing_ok=True)
+    (inside / "link").symlink_to(tmp_path)
+    for path in (tmp_path / "x.md", "../x.md", "link/x.md", ".x.md", ".", "a/../../x.md"):
+        told = refused(call(*config_of(**{name: str(path)})))
+        assert f"c.json would write {name} to " in told
+        assert f"give --{name.replace('_', '-')} on the command line" in told
+    assert list(tmp_path.iterdir()) == []
+    suffix = ".svg" if name == "plot" else ".md"
+    (inside / "own").mkdir(exist_ok=True)
+    words = config_of(**{name: f"own/{name}{suffix}"})
+    assert call(*words)[0] == 0
+    assert (inside / "own" / f"{name}{suffix}").exists()
+    words = config_of(**{name: str(tmp_path / "x.md")})
+    assert call(*words, f"--{name.replace('_', '-')}", tmp_path / f"x{suffix}")[0] == 0
+    assert (tmp_path / f"x{suffix}").exists()
+
+
+def test_a_run_with_a_ledger_elsewhere_is_resumed_by_naming_it(inside, tmp_path):
+    run, book = tmp_path / "run", tmp_path / "ledger.json"
+    assert measured("score", "clean.csv", "-q", "--run-dir", run, "--ledger", book)[0] == 0
+    shorten(run)
+    assert "give --ledger on the command line" in refused(call("resume", run, "-q"))
+    assert call("resume", run, "-q", "--ledger", book)[0] == 0
+
+
+def test_words_of_a_configuration_are_shown_only_if_a_shell_runs_nothing_else(inside, tmp_path):
+    """Anybody can compute the digest that says whose words they are."""
+    run = tmp_path / "run"
+    measured("score", "clean.csv", "--run-dir", run)
+    config = json.loads((run / "config.json").read_text())
+    for words in ("score 'a; reboot'", "score a; reboot", "score $(reboot)", "audit reboot", "score 'reboot"):
+        config["about"]["words"] = f"dataworth {words}"
+        (run / "config.json").write_text(json.dumps(config))
+        assert ("reboot" in call("resume", run, "--json")[1]) == (words == "score 'a; reboot'")
 
 
 # Runs

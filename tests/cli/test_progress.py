@@ -1,6 +1,9 @@
 """How far the work is: lines in a log, a bar on a terminal."""
 
-from dataworth.cli.progress import Bar, Lines
+import time
+from pathlib import Path
+
+from dataworth.cli.progress import Bar, Lines, fewer
 
 
 def test_a_log_gets_a_line_now_and_then(monkeypatch):
@@ -20,6 +23,26 @@ def test_a_log_gets_a_line_now_and_then(monkeypatch):
         "55% done, about 18 s left",
         "80% done, about 8 s left",
     ]
+
+
+def test_a_log_hears_of_what_cannot_be_counted_only_if_it_takes_long(monkeypatch):
+    monkeypatch.setattr("dataworth.cli.progress.LINE_EVERY", 0.02)
+    lines = []
+    progress = Lines(lines.append, instead="--sample 100000 takes some rows")
+    for end in (lambda: progress.expect(1), lambda: progress.update(1, 2), progress.close):
+        progress.preparing("reading a.csv…")
+        end()
+    time.sleep(0.06)
+    assert lines == []
+    progress.preparing("reading a.csv…")
+    time.sleep(0.06)
+    assert lines == ["reading a.csv takes more than 0 s: --sample 100000 takes some rows"]
+
+
+def test_what_to_do_where_reading_takes_long_suits_the_command_and_the_file():
+    assert "sample" in fewer("score", [Path("a.csv")])
+    assert "sample" not in fewer("audit", [Path("a.csv")])  # which refuses it
+    assert fewer("score", [Path("a.csv"), Path("b.XLSX")]) == "save .xlsx as .csv"
 
 
 def test_a_bar_shows_how_far_the_work_is():

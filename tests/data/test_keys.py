@@ -6,9 +6,10 @@ import hashlib
 import hmac
 
 import numpy as np
+import pytest
 
 import dataworth as dw
-from dataworth.data.keys import check_commitment, commit, keyed_hash
+from dataworth.data.keys import check_commitment, commit, keyed_hash, opens
 from worlds import classes, refusal
 
 DATA = classes(60, seed=1)
@@ -19,6 +20,14 @@ def test_it_is_hmac_sha256():
     content = DATA.content_hash()
     assert keyed_hash(content, KEY) == hmac.new(KEY.encode(), content.encode(), hashlib.sha256).hexdigest()
     assert "too short" in refusal(keyed_hash, content, "short")
+
+
+@pytest.mark.parametrize("odd", ["é", "\ud800", "f" * 63 + "é"])
+def test_whatever_stands_for_a_hash_or_a_key_is_compared(odd):
+    """Of another author, and perhaps no text that can be encoded."""
+    assert not opens("content", odd, KEY)
+    assert not opens("content", keyed_hash("content", KEY), odd + KEY)
+    assert opens("content", keyed_hash("content", odd + KEY).upper(), odd + KEY)
 
 
 def test_keys_are_random_unless_given():

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +15,7 @@ from scipy.stats import chi2
 
 from dataworth.data import io
 from dataworth.data.io import ReadingWarning, describe, files, inputs, read
-from dataworth.data.memory import TooLarge
+from dataworth.limits import LIMITS, TooLarge
 from worlds import refusal
 
 
@@ -90,7 +91,7 @@ def test_rows_that_pairs_are_drawn_from(tmp_path, monkeypatch):
 
 def test_a_file_that_cannot_fit_is_refused_before_it_is_read(tmp_path, monkeypatch):
     """A text of zeros, packed a thousandfold, and a table, in a machine of 200 kB."""
-    monkeypatch.setattr("dataworth.data.memory.free_memory", lambda: 2e5)
+    monkeypatch.setattr("dataworth.limits.free_memory", lambda: 2e5)
     packed = tmp_path / "a.csv.gz"
     packed.write_bytes(gzip.compress(b"a,label\n" + b"0,0\n" * 1_000_000))
     for path in (packed, parquet(tmp_path / "a.parquet", 20_000, 5000)):
@@ -141,7 +142,7 @@ def test_a_gz_of_a_hundred_megabytes_and_two_hundred_times_its_size_is_refused(t
 
 def test_a_gz_is_refused_beyond_two_hundred_times_its_size(tmp_path, monkeypatch):
     """Zeros pack a thousandfold, and whatever else is in a file makes it less."""
-    monkeypatch.setattr(files, "SMALL", 0)
+    monkeypatch.setattr("dataworth.limits.LIMITS", replace(LIMITS, unpacked=0))
     place = tmp_path / "t.csv.gz"
     words = np.random.default_rng(0).integers(0, 256, 30_000, dtype=np.uint8).tobytes()
     for zeros, refused in ((40_000 * 180, False), (40_000 * 260, True)):
@@ -149,9 +150,9 @@ def test_a_gz_is_refused_beyond_two_hundred_times_its_size(tmp_path, monkeypatch
         times = (len(words) + zeros) / place.stat().st_size
         assert (times > 200) == refused
         if refused:
-            assert "unpacks to over" in refusal(files.unpacked_size, place)
+            assert "unpacks to over" in refusal(files.size_of, str(place), ".csv.gz")
         else:
-            assert files.unpacked_size(place) == len(words) + zeros
+            assert files.size_of(str(place), ".csv.gz").unpacked == len(words) + zeros
 
 
 def test_an_npz_that_unpacks_to_too_much_or_says_so_is_refused(tmp_path):
@@ -176,9 +177,9 @@ def test_a_parquet_file_says_what_memory_it_would_take(tmp_path, monkeypatch):
     place = tmp_path / "t.parquet"
     pq.write_table(pa.table({"a": np.zeros(10**5), "label": np.arange(10**5) % 2}), place)
     assert len(read(place)) == 10**5
-    monkeypatch.setattr("dataworth.data.memory.free_memory", lambda: 5.9e6)
+    monkeypatch.setattr("dataworth.limits.free_memory", lambda: 5.9e6)
     assert "takes about 0.0 GB" in refusal(read, place)
-    monkeypatch.setattr("dataworth.data.memory.free_memory", lambda: 6.1e6)
+    monkeypatch.setattr("dataworth.limits.free_memory", lambda: 6.1e6)
     assert len(read(place)) == 10**5
 
 

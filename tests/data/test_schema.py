@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import dataworth as dw
-from dataworth.data.io import align, streamed
+from dataworth.data.io import align, files
 from dataworth.data.io.align import read_together, sentences
 from dataworth.data.io.schema import ColumnType, Schema
 
@@ -52,8 +52,8 @@ def test_streamed_rows_are_those_of_the_whole_file(rows, form, missing, step, su
             part = align.part_of(path)
             path = path.with_suffix(suffix)
             pq.write_table(part.table, path, row_group_size=7)
-        patch.setattr(streamed, "MAX_ROWS", step)
-        patch.setattr(streamed, "CELLS", 8)
+        patch.setattr(files, "MAX_ROWS", step)
+        patch.setattr(files, "CELLS", 8)
         asked = {"label": "label", "impute": True, "decimal": {"German": ","}.get(form)}
         (whole,) = read_together([path], **asked)
         assert sentences([whole]) == []

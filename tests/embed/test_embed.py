@@ -1,7 +1,9 @@
 """Images to vectors, with the real EfficientNet and real (tiny) models of transformers."""
 
+import hashlib
 import io
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -169,7 +171,9 @@ def test_the_cache_is_used_and_never_trusted(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr("dataworth.embed.vectors.in_passes", None)  # nothing is computed
         assert (embed(images, model, batch=4, cache=tmp_path) == first).all()
-    for damage in (good[:-1], b"", good[:40] + b"\0" + good[41:], kept[1].read_bytes(), b"x" * len(good)):
+    signed = hashlib.sha256(kept[0].stem.encode() + b"no array").digest() + b"no array"
+    damaged = (good[:-1], b"", good[:40] + b"\0" + good[41:], kept[1].read_bytes(), b"x" * len(good), signed)
+    for damage in damaged:
         kept[0].write_bytes(damage)
         assert (embed(images, model, batch=4, cache=tmp_path) == first).all()
         assert kept[0].read_bytes() == good  # mended
@@ -354,6 +358,8 @@ def test_other_columns_are_kept_but_are_no_features(sources, tmp_path):
 def test_folders_that_cannot_be_read_are_refused(tmp_path):
     folder = make_folder(tmp_path / "animals", pictures(4), sub="tom")
     assert "in a folder within a label folder" in refusal(read_images, folder)
+    os.mkfifo(folder / "a" / "pipe.png")  # nobody writes: opening it would never end
+    assert "is no plain file, and may have no end" in refusal(embed, [folder / "a" / "pipe.png"], "pixels")
     split = make_folder(tmp_path / "split" / "train", pictures(4)).parent
     assert "are parts of a dataset, not labels" in refusal(read_images, split)
     out, bad = tmp_path / "out.parquet", split / "train" / "b" / "zz.jpg"

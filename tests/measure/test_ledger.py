@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import dataworth as dw
+from dataworth.atomic import BLANK, with_checksum
 from dataworth.measure.ledger import better
 from worlds import classes, refusal
 
@@ -74,6 +75,33 @@ def test_a_ledger_of_another_test_set_is_refused_and_nothing_is_lost(tmp_path, y
     assert book.read_text() == "{}"
     nowhere = tmp_path / "no" / "ledger.json"
     assert "cannot be written" in refusal(dw.score, GOOD, TEST, yardstick=yard, ledger=nowhere)
+
+
+FORGED = [
+    *({"queries": count} for count in (-1, 10**400, 10**9 + 1, True, 1.0)),
+    *({"key": "short"}, {"key": 3}, {"test": 3}, {"query": -1}, {"checksum": None}, {"checksum": "sha256:0"}),
+]
+
+
+@pytest.mark.parametrize("change", FORGED, ids=str)
+def test_a_ledger_that_nobody_can_have_written_is_refused_by_name(tmp_path, yard, change):
+    """With a checksum that fits, which anybody can compute, unless that is what is missing."""
+    book = tmp_path / "ledger.json"
+    dw.score(GOOD, TEST, yardstick=yard, ledger=book, ignore="all")
+    told = json.loads(book.read_text())
+    for name, value in change.items():
+        place = told["best"]["score"] if name == "query" else told
+        place[name] = value
+    if "checksum" in change:
+        del told["checksum"]
+        told = {**told, **({} if change["checksum"] is None else change)}
+        book.write_text(json.dumps(told))
+    else:
+        book.write_bytes(with_checksum(json.dumps({**told, "checksum": BLANK}).encode()))
+    before = book.read_bytes()
+    sentence = refusal(dw.score, GOOD, TEST, yardstick=yard, ledger=book)
+    assert sentence.startswith(f"{book} is not a ledger") or f"{book} was changed" in sentence
+    assert book.read_bytes() == before
 
 
 def test_several_at_once_are_all_counted(tmp_path, yard):

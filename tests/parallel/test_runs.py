@@ -1,6 +1,7 @@
 """Run directories: nothing that was finished is lost or mistaken, whatever happens in between."""
 
 import errno
+import json
 import os
 import re
 import shutil
@@ -11,7 +12,8 @@ import pytest
 from tests.chunks import script
 
 from dataworth.parallel import Local
-from dataworth.parallel.runs import Run, map_resumable
+from dataworth.parallel.own_key import own_key
+from dataworth.parallel.runs import Run, map_resumable, signer
 from worlds import refusal
 
 SOURCE = Path(__file__).parents[2] / "src"
@@ -83,6 +85,68 @@ def test_damaged_chunk_is_computed_again(directory):
             again = map_resumable(Local(), work, range(4), shared=calls, run=run)
         assert bits(again) == bits(first)
     assert calls == [0, 1, 2, 3, 1]
+
+
+def forge(log, config, key, monkeypatch, rows):
+    """Every chunk of a log anew, signed with a key."""
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    with monkeypatch.context() as patch:
+        patch.setattr("dataworth.parallel.runs.own_key", lambda: key)
+        sign = signer(config)
+    told = [{"chunk": one["chunk"], "mac": sign(one["chunk"], rows), "rows": rows} for one in lines]
+    log.write_text("".join(json.dumps(one) + "\n" for one in told))
+
+
+def test_chunks_that_somebody_else_wrote_are_computed_again(directory, monkeypatch):
+    """By whatever key, and of whatever run of one's own: what they say is never a result."""
+    forged = {"z": [1e9, 1e9], "a": []}
+    other = {**CONFIG, "seed": 1}
+    for config, key, again in ((CONFIG, b"theirs", 4), (other, own_key(), 4), (CONFIG, own_key(), 0)):
+        shutil.rmtree(directory, ignore_errors=True)
+        calls = []
+        with Run.open(directory, CONFIG) as run:
+            first = map_resumable(Local(), work, range(4), shared=[], run=run)
+        forge(directory / "chunks.jsonl", config, key, monkeypatch, forged)
+        with Run.open(directory, CONFIG) as run:
+            notes = run.notes
+            found = map_resumable(Local(), work, range(4), shared=calls, run=run)
+        assert len(calls) == again
+        if again:
+            assert bits(found) == bits(first)
+            assert "4 chunks in" in notes[0]
+            assert "or not written with the key in" in notes[0]
+
+
+def test_the_key_is_made_once_and_is_nobody_elses_to_read(tmp_path, monkeypatch):
+    place = tmp_path / "deep" / "key"
+    monkeypatch.setenv("DATAWORTH_KEY", str(place))
+    key = own_key()
+    assert len(key) == 32
+    assert key == own_key() == place.read_bytes()
+    assert place.stat().st_mode & 0o077 == 0
+    place.write_bytes(key[:31])
+    assert "is no key of 32 bytes: delete it" in refusal(own_key)
+    monkeypatch.setenv("DATAWORTH_KEY", str(place / "no"))
+    assert "DATAWORTH_KEY" in refusal(own_key)
+
+
+NAMES = [
+    name + end for name in ("config.json", "chunks.jsonl", "result.json", "lock") for end in ("", ".tmp")
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_links_in_a_run_directory_are_refused(directory, tmp_path, name):
+    """Through one, chunks or a result would be written into any file of whoever resumes the run."""
+    filled(directory)
+    for victim in (tmp_path / "victim", tmp_path / "none"):
+        (tmp_path / "victim").write_text("mine")
+        (directory / name).unlink(missing_ok=True)
+        (directory / name).symlink_to(victim)
+        for attempt in (lambda: Run.open(directory, CONFIG), lambda: Run.load(directory)):
+            assert f"{name} is a link or no plain file" in refusal(attempt)
+    assert (tmp_path / "victim").read_text() == "mine"
+    assert not (tmp_path / "none").exists()
 
 
 def test_new_version_is_noted(directory):

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 
 import dataworth as dw
-from dataworth.data import chance, memory
-from dataworth.data.io import align
-from dataworth.data.io import streamed as streams
+from dataworth import limits
+from dataworth.data import chance
+from dataworth.data.io import align, files
 from dataworth.data.io.notes import ReadingWarning
 from dataworth.valuation import streamed
 from streams import mixed, stream_of, two_classes, write
@@ -73,7 +73,7 @@ def test_numeric_labels(tmp_path):
 
 def test_what_does_not_fit_is_read_in_passes_without_being_asked(numbers, monkeypatch):
     file, _, test, asked, whole = numbers
-    monkeypatch.setattr(memory, "free_memory", lambda: 50_000.0)
+    monkeypatch.setattr(limits, "free_memory", lambda: 50_000.0)
     monkeypatch.setattr(align, "SAMPLE", 300)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ReadingWarning)
@@ -132,7 +132,7 @@ def test_rows_are_counted_from_1_over_the_whole_file(tmp_path, monkeypatch, suff
     """Whatever parts it is read in: lines of a text a hundred at a time, row groups of 140."""
     rows, test = two_classes(400, 6), two_classes(100, 7)
     monkeypatch.setattr(align, "SAMPLE", 50)
-    monkeypatch.setattr(streams, "MAX_ROWS", 100 if suffix == ".csv" else 1000)
+    monkeypatch.setattr(files, "MAX_ROWS", 100 if suffix == ".csv" else 1000)
 
     def of(column, cell):
         cells = [str(value) for value in rows[column].to_pylist()]

@@ -1,9 +1,12 @@
 """Files of values know their test set, and rows that they chose are not audited on it."""
 
+import json
+
 import numpy as np
 import pytest
 
 import dataworth as dw
+import hostile_files
 from dataworth.valuation.values.guard import Stored, chosen_by, files_in, load_values, save_values
 
 
@@ -49,6 +52,26 @@ def test_other_files_are_none(tmp_path):
     assert files_in([tmp_path]) == []
     with pytest.raises(dw.DataworthError, match=r"a\.csv is no file of values"):
         dw.audit(*[dw.Dataset(np.eye(30), [0, 1] * 15)] * 3, values=tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize("about", [{"key": "short"}, {"key": 3}, {"data": None}, {"test": "é"}], ids=str)
+def test_a_broken_file_lying_there_stands_in_nobodys_way(world, found, tmp_path, about):
+    """It is none, or one of another test set; where it is named, so does the sentence."""
+    data, test, _ = world
+    path = tmp_path / "values.csv"
+    save_values(found, path)
+    beside = path.with_name("values.csv.about.json")
+    beside.write_text(json.dumps(json.loads(beside.read_text()) | about))
+    after = data.take(range(150))
+    assert not any(one.is_of(data, test) for one in files_in([tmp_path]))
+    if load_values(path) is None:
+        with pytest.raises(dw.DataworthError, match=r"values\.csv is no file of values"):
+            dw.audit(data, after, test, values=path)
+
+
+def test_a_file_of_values_has_the_limits_of_every_reader(tmp_path):
+    """Of 1.4 MB and 10⁸ rows it took 7.5 GB; here of 10⁷, 240 MB of zeros."""
+    assert load_values(hostile_files.values_file(tmp_path / "values.parquet", 10**7)) is None
 
 
 def test_an_audit_of_what_values_chose_is_refused_on_their_test_set(world, found):

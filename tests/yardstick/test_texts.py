@@ -79,6 +79,9 @@ def test_texts_survive_a_file_and_a_forged_one_is_told():
     for change, (value, words) in {"size": (3, "another size"), "axes": ("!", "cannot be read")}.items():
         with pytest.raises(DataworthError, match=words):
             TextColumns.from_dict({"body": {**written["body"], change: value}})
+    nothing = {"buckets": "", "weights": "", "axes": "", "size": 10**9}  # 8 GB for each row
+    with pytest.raises(DataworthError, match="another size"):
+        TextColumns.from_dict({"body": nothing})
     with pytest.raises(DataworthError, match="no map"):
         TextColumns.from_dict([])
 

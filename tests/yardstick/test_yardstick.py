@@ -153,7 +153,8 @@ def harmless(place, value):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda d: d["labels"].update(classes=["0"]), "two or more different"),
+        (lambda d: d["labels"].update(classes=["0"]), "are not 2 to 20 different texts"),
+        (lambda d: d["labels"].update(classes=list(map(str, range(21)))), "are not 2 to 20 different texts"),
         (lambda d: d["model"].update(prior_variance=0.0), "prior_variance is 0, not above 0"),
         (lambda d: d["chosen"].update(size=77), "its size is 77, but"),
         (lambda d: d["chosen"].update(kind="both"), "its kind or scale is not that of its recipe"),

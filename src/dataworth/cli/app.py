@@ -28,6 +28,9 @@ SOURCE = "Column that says where a row comes from, such as annotator or vendor: 
 CROSS_FIT = "Parts of the test set: leave out labels that the other parts doubt, and measure on each part."
 FILES = ("data", "before", "after")
 Where = ("jobs", "engine", "address")
+Now = ("model", "ledger")
+ALLOW_CODE = "Trust the code that the configuration names: a model of its author's, an encoder, an engine."
+AllowCode = Annotated[bool, word(ALLOW_CODE, "--allow-code", metavar=" ")]
 REPLAYED: ContextVar[dict[str, Any]] = ContextVar("REPLAYED", default={})  # noqa: B039
 """What the job of a configuration has beside its words: the content of its files, its first command line."""
 
@@ -230,17 +233,17 @@ def sensitivity(
     """
 
 
-def replay(config: Any, source: Path, folder: Path, given: dict[str, Any]) -> int | None:
-    """Run the command of a configuration by its words, and by those that were given now."""
+def replay(config: Any, source: Path, folder: Path, now: dict[str, Any], allow_code: bool) -> int | None:
+    """Run the command of a configuration by its words, and by those that are given now."""
     from dataworth.errors import DataworthError
 
-    from .job import as_words, words_of
+    from .job import words_of
 
-    words, kept = words_of(config, source, folder)
+    words, kept = words_of(config, source, folder, now, allow_code)
     known = REPLAYED.set(kept)
     try:
         found: int | None = typer.main.get_command(app).main(
-            [words[0], *as_words(given), *words[1:]], prog_name="dataworth", standalone_mode=False
+            words, prog_name="dataworth", standalone_mode=False
         )
         return found
     except Exception as error:  # click's, which some versions of typer bring under another name
@@ -256,28 +259,32 @@ def run(
     config: Annotated[
         Path, file("A configuration: the config.json of a run directory, or one like it.", "CONFIG")
     ],
-    options: Annotated[dict[str, Any], Takes("rank", *Where, "run_dir")],
+    options: Annotated[dict[str, Any], Takes("rank", *Where, *Now, "run_dir")],
     showing: Showing,
     fail_on: FailOn = None,
     strict: Strict = False,
+    allow_code: AllowCode = False,
 ) -> int | None:
     """Replay a configuration: a JSON object with the command and its options.
+
+    A configuration writes files in its own directory only, and names no code unless that is allowed.
 
     Example: dataworth run config.json --json
     """
     from .job import read_config
 
     told = {**options, **vars(showing), "fail_on": fail_on, "strict": strict}
-    return replay(read_config(config), config, config.absolute().parent, told)
+    return replay(read_config(config), config, config.absolute().parent, told, allow_code)
 
 
 @command
 def resume(
     directory: Annotated[Path, file("The --run-dir of the interrupted run.", "DIR")],
-    options: Annotated[dict[str, Any], Takes("rank", *Where)],
+    options: Annotated[dict[str, Any], Takes("rank", *Where, *Now)],
     showing: Showing,
     fail_on: FailOn = None,
     strict: Strict = False,
+    allow_code: AllowCode = False,
 ) -> int | None:
     """Continue an interrupted run from its directory alone.
 
@@ -288,7 +295,7 @@ def resume(
     with Run.load(directory) as stored:
         config = stored.config
     told = {**options, **vars(showing), "fail_on": fail_on, "strict": strict, "run_dir": directory}
-    return replay(config, directory, directory.absolute(), told)
+    return replay(config, directory, directory.absolute(), told, allow_code)
 
 
 # in the order in which help shows them; then commands that other packages bring, such as study

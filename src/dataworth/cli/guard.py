@@ -9,7 +9,6 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import NoReturn
 
 import typer
@@ -41,9 +40,9 @@ class Terminated(KeyboardInterrupt):
 class Interrupted(KeyboardInterrupt):
     """An end in the middle of a measurement, which its run directory can continue, if it has one."""
 
-    def __init__(self, directory: Path | None) -> None:
+    def __init__(self, continued: str | None) -> None:
         super().__init__()
-        self.directory = directory
+        self.continued = continued
 
 
 def say(sentence: str) -> None:
@@ -62,8 +61,8 @@ def report_interrupt(interrupt: KeyboardInterrupt) -> int:
     how = ""
     if isinstance(interrupt, Interrupted):
         how = "; nothing was kept (--run-dir keeps finished work)"
-        if interrupt.directory is not None:
-            how = f"; continue with: dataworth resume {interrupt.directory}"
+        if interrupt.continued is not None:
+            how = f"; continue with: {interrupt.continued}"
     terminated = isinstance(interrupt.__cause__ or interrupt, Terminated)
     print(f"{'terminated' if terminated else 'interrupted'}{how}", file=sys.stderr, flush=True)
     return TERMINATED if terminated else INTERRUPTED

@@ -40,8 +40,12 @@ OWN: dict[str, dict[str, Any]] = {
 KEYS = ("command", "options", "inputs", "about", "dataworth_run")
 NOT_KEPT = ("baselines", "jobs", "engine", "address", "run_dir", "keep", "progress", "committed", "key")
 """Options that do not determine a result, and a key, which is nobody else's business."""
-FILES = ("yardstick", "ledger", "values")
+WRITTEN = ("ledger", "run_dir", "csv", "plot", "report", "output")
+"""Options that name what is written."""
+FILES = ("yardstick", "values", *WRITTEN)
 """Options that name files."""
+TRUSTED = ("model", "text_encoder", "engine", "address")
+"""Options by which files can have their code run, or get hold of rows."""
 REPEATED = ("missing", "report")
 """Options that are given once for each of several values; several of the others stand between commas."""
 
@@ -109,6 +113,12 @@ class Job:
         words = as_words({n: value for n, value in told.items() if n not in NOT_KEPT})
         return shlex.join(["dataworth", self.command, *map(str, self.every_file("test")), *words])
 
+    def resuming(self, directory: Path) -> str:
+        """The command that continues a run: what a configuration is not trusted with is said again."""
+        code = any(map(is_trusted, TRUSTED, map({**vars(self.columns), **self.options}.get, TRUSTED)))
+        more = {"allow_code": code, "ledger": self.options.get("ledger")}
+        return shlex.join(["dataworth", "resume", str(directory), *as_words(more)])
+
     def to_config(self, inputs: Mapping[str, str], options: Options | None = None) -> dict[str, Any]:
         """What replays the job from anywhere: paths are absolute, inputs are known by their content."""
         # defaults too: another version may have others
@@ -157,10 +167,16 @@ def _digest(config: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
 
-def words_of(config: Any, source: Path, folder: Path) -> tuple[list[str], dict[str, Any]]:
+def words_of(
+    config: Any, source: Path, folder: Path, now: Mapping[str, Any], allow_code: bool
+) -> tuple[list[str], dict[str, Any]]:
     """The command that a configuration stands for, and what else its job has: pins, and words if it has them.
 
-    Paths are relative to the folder. Raises: DataworthError for what is no configuration.
+    Paths are relative to the folder. What is said `now`, on the command line, goes first, and is trusted: a
+    configuration is data, of which somebody else may be the author. It names no code, unless that is allowed,
+    and writes nowhere but in its folder.
+
+    Raises: DataworthError for what is no configuration, or reaches further.
     """
     if not isinstance(config, dict) or (unknown := [key for key in config if key not in KEYS]):
         what = f"has the key {unknown[0]!r}" if isinstance(config, dict) else "is no JSON object"
@@ -173,6 +189,8 @@ def words_of(config: Any, source: Path, folder: Path) -> tuple[list[str], dict[s
         if not isinstance(config.get(key, {}), dict):
             raise DataworthError(f"{source} has {key} that are no JSON object: give names and values.")
     given, pins, about = (dict(config.get(key, {})) for key in KEYS[1:4])
+    now = {name: value for name, value in now.items() if value not in (None, False, [], Options.model)}
+    given = {name: value for name, value in given.items() if name not in now}
     strict = {"fail_on": about.get("fail_on"), "strict": about.get("strict")}
 
     def place(path: Any) -> Any:
@@ -186,12 +204,58 @@ def words_of(config: Any, source: Path, folder: Path) -> tuple[list[str], dict[s
             given[name] = place(given[name])
     if isinstance(given.get("curate"), str):
         given["curate"] = with_files(given["curate"], place)
+    if not allow_code:
+        _refuse_code(given, source)
+    _refuse_outside(given, source, folder.resolve())
     positional = [given.pop(role, None) for role in ROLES[command] if role != "test"]
     files = [path for one in positional if one for path in (one if isinstance(one, list) else [one])]
     more: dict[str, Any] = {"pins": {place(path): value for path, value in pins.items()}}
-    if about.get("words_of") == _digest(config):  # else it was changed since
-        more["words"] = str(about.get("words"))
-    return [command, *as_words({**given, **strict}), "--", *files], more
+    if about.get("words_of") == _digest(config) and _is_command(words := str(about.get("words")), command):
+        more["words"] = words  # else it was changed since
+    return [command, *as_words({**given, **strict, **now}), "--", *files], more
+
+
+def is_trusted(name: str, value: Any) -> bool:
+    """Whether the value of one of these options names code, or who gets rows."""
+    return value is not None and (name != "model" or ":" in str(value))
+
+
+def _refuse_code(given: Mapping[str, Any], source: Path) -> None:
+    """A sentence, if a configuration asks to run code of its author's choice, or to send rows there."""
+    for name in TRUSTED:
+        if is_trusted(name, value := given.get(name)):
+            raise DataworthError(
+                f"{source} names the {name} {value!r}, which may run code that is not dataworth's: say "
+                "--allow-code if you know where it comes from."
+            )
+
+
+def _refuse_outside(given: Mapping[str, Any], source: Path, folder: Path) -> None:
+    """A sentence, if a configuration would write anything but plain files in its own folder."""
+    for name in WRITTEN:
+        for path in _each(given.get(name)):
+            place = Path(str(path)).resolve()
+            inside = place.relative_to(folder).parts if place.is_relative_to(folder) else ()
+            if not inside or any(part.startswith(".") for part in inside):
+                flag = f"--{name.replace('_', '-')}"
+                raise DataworthError(
+                    f"{source} would write {name} to {path}, and a configuration writes only plain files in "
+                    f"its own directory: name one there, or give {flag} on the command line."
+                )
+
+
+def _each(given: Any) -> list[Any]:
+    """The values of an option, none or more."""
+    return given if isinstance(given, list) else [] if given is None else [given]
+
+
+def _is_command(words: str, command: str) -> bool:
+    """Whether words are this command to a shell, and nothing else: people copy them from reports."""
+    try:
+        parts = shlex.split(words)
+    except ValueError:
+        return False
+    return parts[:2] == ["dataworth", command] and shlex.join(parts) == words
 
 
 def read_config(path: Path) -> Any:

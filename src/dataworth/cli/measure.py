@@ -27,7 +27,7 @@ from .files import check_outputs, names_of
 from .guard import CHECK_FAILS, VERDICT_FAILS, Interrupted, say
 from .job import ROLES, Job, failing_verdicts
 from .options import Columns, Showing
-from .progress import listen
+from .progress import MEASURING, fewer, listen, reading_files
 
 FITTING = "fitting the yardstick…"
 SEALABLE = ("score", "rank")
@@ -89,7 +89,8 @@ def load(job: Job, options: Options, showing: Showing) -> Loaded:
     paths = [path for path in job.every_file() if path not in sealed]
     if job.own.get("curate") is not None:
         paths += [Path(name) for name in files_of(job.own["curate"])]
-    inputs = load_inputs(paths, job.files["test"], reading, options.yardstick)
+    with listen(showing.quiet, reading_files(paths), fewer(job.what, paths)):
+        inputs = load_inputs(paths, job.files["test"], reading, options.yardstick)
     for line in [] if showing.quiet else inputs.lines():
         say(line)
     hashes = inputs.hashes() if job.pins or options.run_dir else {}
@@ -157,7 +158,9 @@ def measure(job: Job, options: Options, own: Mapping[str, Any], loaded: Loaded, 
             run = stack.enter_context(Run.open(Path(str(options.run_dir)), config))
             for note in run.notes:
                 say(note)
-        listening = listen(showing.quiet, FITTING if options.yardstick is None else None)
+        listening = listen(
+            showing.quiet, FITTING if options.yardstick is None else MEASURING, fewer(job.what)
+        )
         keep = bool(showing.report) or (showing.verbose and not showing.quiet)
         progress = stack.enter_context(listening)
         given = replace(options, run_dir=run, progress=progress, keep=keep)
@@ -168,7 +171,7 @@ def measure(job: Job, options: Options, own: Mapping[str, Any], loaded: Loaded, 
         try:
             found = function(*data, **own, **{PARSED: given})
         except KeyboardInterrupt as stopped:
-            raise Interrupted(None if run is None else run.directory) from stopped
+            raise Interrupted(None if run is None else job.resuming(run.directory)) from stopped
         except DataworthError:
             if run is not None:
                 run.abandon()

@@ -3,19 +3,36 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
+
+from dataworth.wording import and_more, option
 
 from .guard import say
 
 PATIENCE = 2.0
 """Seconds of work before a log hears how much of it is done."""
 LINE_EVERY = 10.0
-"""Seconds between two lines in a log."""
+"""Seconds between two lines in a log, and of work of which no part can be counted before it is told of."""
 MEASURING = "measuring…"
 LONG = 60.0
 """Expected seconds from which an estimate is printed."""
+
+
+def reading_files(paths: Sequence[Path]) -> str:
+    """What is done while files are read."""
+    return f"reading {', '.join(map(str, paths[:3]))}{and_more(len(paths) - 3)}…"
+
+
+def fewer(what: str = "", paths: Sequence[Path] = ()) -> str:
+    """What to do where files take long."""
+    if any(path.suffix.lower() == ".xlsx" for path in paths):
+        return "save .xlsx as .csv"
+    sampled = f"{option('sample', 100_000)} takes some rows of the data"
+    return "files of fewer rows take less" if what in ("audit", "curate", "values") else sampled
 
 
 def duration(seconds: float) -> str:
@@ -26,25 +43,38 @@ def duration(seconds: float) -> str:
 
 
 class Lines:
-    """Progress in a pipe or log."""
+    """Progress in a pipe or log; `instead` says what to do where the work takes long."""
 
-    def __init__(self, write: Callable[[str], None] = say) -> None:
-        self._write = write
+    def __init__(self, write: Callable[[str], None] = say, instead: str = "") -> None:
+        self._write, self._instead = write, instead
+        self._timer: threading.Timer | None = None
         self._started: tuple[float, int] | None = None
         self._counted = (0, 0)
         self._last, self._wait = 0.0, PATIENCE
 
     def preparing(self, what: str) -> None:
-        """What is done before the work is known: a log hears nothing of it."""
+        """What is done before the work is known: a log hears of it only if it takes long."""
+        self._known()
+        told = f"{what.rstrip('…')} takes more than {LINE_EVERY:.0f} s{self._instead and ': '}{self._instead}"
+        self._timer = threading.Timer(LINE_EVERY, self._write, (told,))
+        self._timer.daemon = True
+        self._timer.start()
+
+    def _known(self) -> None:
+        """What was done before has ended."""
+        if self._timer is not None:
+            self._timer.cancel()
 
     def expect(self, seconds: float) -> None:
         """Print the estimate of long work; what was counted before is another matter."""
+        self._known()
         self._started = None
         if seconds > LONG:
             self._write(f"about {duration(seconds)}")
 
     def update(self, done: int, total: int) -> None:
         """Print a line, if the last one is long ago."""
+        self._known()
         now = time.monotonic()
         if total != self._counted[1] or done < self._counted[0]:
             self._started = None  # another work than before
@@ -59,6 +89,7 @@ class Lines:
 
     def close(self) -> None:
         """Nothing is left of it."""
+        self._known()
 
 
 class Bar(Lines):
@@ -93,12 +124,12 @@ class Bar(Lines):
 
 
 @contextmanager
-def listen(quiet: bool, preparing: str | None = None) -> Iterator[Lines | None]:
-    """Whoever is to hear of the progress, if anybody is."""
+def listen(quiet: bool, preparing: str | None = None, instead: str = "") -> Iterator[Lines | None]:
+    """Whoever is to hear of the progress, if anybody is; `instead`: what to do where it takes long."""
     if quiet:
         yield None
         return
-    listener = Bar() if sys.stderr.isatty() else Lines()
+    listener = Bar() if sys.stderr.isatty() else Lines(instead=instead)
     try:
         if preparing is not None:
             listener.preparing(preparing)

@@ -9,7 +9,7 @@ from typing import Any
 
 from dataworth.atomic import atomic_write, parse_json, read_whole
 from dataworth.data.io.inputs import Reading, load_inputs
-from dataworth.data.keys import commit, new_key
+from dataworth.data.keys import commit, is_key, new_key
 from dataworth.data.sealed import SUFFIX, is_sealed
 from dataworth.errors import DataworthError
 from dataworth.measure.prepare import find_yardstick, modelling_notes
@@ -24,7 +24,7 @@ from .guard import say
 from .listings import Told
 from .measure import FITTING, encoder
 from .options import Columns
-from .progress import listen
+from .progress import fewer, listen, reading_files
 
 SCHEMA, KEY_SCHEMA = "dataworth/seal/1", "dataworth/key/1"
 REVEALS = (
@@ -85,7 +85,8 @@ def read_one(
     """One file, read as the test set or as data."""
     encode = encoder(columns, None, quiet)
     reading = Reading(options=columns.roles, encode=encode)
-    inputs = load_inputs([path], None if data else path, reading, yardstick)
+    with listen(quiet, reading_files([path]), fewer(paths=[path])):
+        inputs = load_inputs([path], None if data else path, reading, yardstick)
     for line in [] if quiet else inputs.lines():
         say(line)
     return inputs(path)
@@ -138,6 +139,8 @@ def verify_yardstick(test: Path, published: Path, columns: Columns, quiet: bool)
     made, beside = Yardstick.load(published), key_file(published)
     try:
         key = parse_json(read_whole(beside))["key"]
+        if not is_key(key):
+            raise ValueError
     except (OSError, ValueError, KeyError, TypeError):
         raise DataworthError(f"{beside} is no key of a yardstick: it is written beside it by -o.") from None
     if not made.is_of(read_one(test, columns, quiet), key):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dataworth.atomic import atomic_write
+from dataworth.atomic import atomic_write, write_csv
 from dataworth.report import views
 
 from .guard import say
@@ -41,10 +40,7 @@ def result(result: Any, options: Showing, reading: Sequence[Mapping[str, Any]] =
     sys.stdout.flush()
     if options.csv is not None:
         rows = getattr(result, "table", result).rows()
-        with atomic_write(options.csv) as place, place.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
+        write_csv(options.csv, rows)
         announce("table", options.csv, options.quiet)
     if options.plot is not None:
         with atomic_write(options.plot) as place:

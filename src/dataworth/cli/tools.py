@@ -49,7 +49,10 @@ def describe(
     """
     from dataworth.data.io import describe
 
-    return describe(file, **columns.roles)
+    from .progress import fewer, listen, reading_files
+
+    with listen(talking.quiet, reading_files([file]), fewer(paths=[file])):
+        return describe(file, **columns.roles)
 
 
 @command

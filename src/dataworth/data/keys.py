@@ -23,12 +23,22 @@ def new_key() -> str:
     return secrets.token_hex(16)
 
 
+def is_key(key: object) -> bool:
+    """Whether this can be a key; what a file calls its key can be anything."""
+    return isinstance(key, str) and len(key) >= MIN_KEY_LENGTH
+
+
 def keyed_hash(content: str, key: str) -> str:
     """HMAC-SHA256 of a content hash."""
-    if not isinstance(key, str) or len(key) < MIN_KEY_LENGTH:
+    if not is_key(key):
         how = f"give {MIN_KEY_LENGTH} characters or more, or none to get one"
         raise DataworthError(f"the key is too short: {how}.")
-    return hmac.new(key.encode(), content.encode(), "sha256").hexdigest()
+    return hmac.new(_bytes(key), content.encode(), "sha256").hexdigest()
+
+
+def _bytes(text: str) -> bytes:
+    """A text as bytes, also one that JSON makes of half a character."""
+    return text.encode(errors="surrogatepass")
 
 
 @dataclass(frozen=True)
@@ -63,7 +73,8 @@ def commit(data: Dataset, key: str | None = None) -> Commitment:
 
 def opens(content: str, committed: str, key: str) -> bool:
     """Whether a content hash and the key give the committed hash."""
-    return hmac.compare_digest(keyed_hash(content, key), str(committed).strip().lower())
+    found = str(committed).strip().lower()
+    return hmac.compare_digest(_bytes(keyed_hash(content, key)), _bytes(found))  # texts must be ASCII
 
 
 def check_commitment(data: Dataset, committed: str, key: str | None) -> None:

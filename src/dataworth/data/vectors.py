@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..errors import DataworthError
+from ..limits import LIMITS, refuse_too_large
 from ..wording import and_more, counted
 
 MOST_WEIGHT = 2.0**53
@@ -71,6 +72,7 @@ def as_vector(values: Any, what: str, *, anything: bool = False) -> tuple[NDArra
             raw = np.asarray(values)
         else:
             array = to_arrow(series, what)
+            _refuse_long(array, what)
             plain = pa.types.is_integer(array.type) or pa.types.is_floating(array.type)
             whole = plain and array.null_count == 0
             raw = array.to_numpy(zero_copy_only=False) if whole else _objects(array.to_pylist())
@@ -85,6 +87,23 @@ def as_vector(values: Any, what: str, *, anything: bool = False) -> tuple[NDArra
     if raw.dtype.kind not in "biufU":
         raise DataworthError(f"{what} is of type {raw.dtype}, but numbers or text are needed: convert it")
     return raw, np.isnan(raw) if raw.dtype.kind == "f" else np.zeros(len(raw), dtype=bool)
+
+
+def _refuse_long(array: Any, what: str) -> None:
+    """A sentence, if a text is too long for a name: numpy gives every row the room of the longest."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    texts = array.dictionary if pa.types.is_dictionary(array.type) else array
+    if "string" in str(texts.type):  # views have no length of their own
+        texts = texts.cast(pa.large_string())
+        longest = pc.max(pc.binary_length(texts)).as_py() or 0
+        if longest > LIMITS.name:
+            least = f"a text of {longest:,} bytes where {LIMITS.name:,} are too many for a name"
+            raise DataworthError(f"{what} holds {least}: shorten it, or leave the row out")
+        refuse_too_large(
+            4.0 * longest * len(array), f"an array of {what}", "shorten the longest of its texts"
+        )
 
 
 def _objects(values: list[Any]) -> NDArray[Any]:

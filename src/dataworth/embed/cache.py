@@ -70,7 +70,7 @@ class Cache:
         return self.directory / key[:2] / f"{key}.vectors"
 
     def get(self, key: str) -> NDArray[Any] | None:
-        """The array, if it is there and undamaged."""
+        """The array, if it is there and undamaged; whatever else is there, is not."""
         try:
             content = self._path(key).read_bytes()
         except OSError:
@@ -78,7 +78,10 @@ class Cache:
         digest, body = content[:DIGEST], content[DIGEST:]
         if hashlib.sha256(key.encode() + body).digest() != digest:
             return None
-        found: NDArray[Any] = np.load(BytesIO(body), allow_pickle=False)
+        try:
+            found: NDArray[Any] = np.load(BytesIO(body), allow_pickle=False)
+        except (OSError, ValueError, EOFError, MemoryError):
+            return None
         return found
 
     def put(self, key: str, array: NDArray[Any]) -> None:

@@ -77,6 +77,8 @@ class Images:
                 " bytes or paths."
             )
         file: Any = os.fspath(item) if isinstance(item, str | PathLike) else BytesIO(item)
+        if isinstance(file, str) and os.path.exists(file) and not os.path.isfile(file):
+            raise DataworthError(f"{self._name(i)} is no plain file, and may have no end: leave it out.")
         with self._reading(i), warnings.catch_warnings(action="ignore"):
             # beyond Pillow's limit of pixels, where it suspects a bomb, nothing is decoded
             warnings.simplefilter("error", _pillow().DecompressionBombWarning)

@@ -24,7 +24,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..atomic import BLANK, atomic_write, has_checksum, parse_json, read_whole, with_checksum
-from ..data.keys import keyed_hash, new_key
+from ..data.keys import is_key, keyed_hash, new_key
 from ..errors import DataworthError
 from ..wording import option
 from .case import Case
@@ -35,6 +35,8 @@ from .table import PairTable
 SCHEMA = "dataworth/ledger/1"
 LEVEL = 0.05
 """Probability, on both sides, that a question is answered anew though nothing differs; over k questions."""
+MAX_QUERIES = 10**9
+"""Questions that a ledger can count: more than anybody asks, and a level of 1e-11 for each."""
 WAIT = 60.0
 """Seconds to wait for another process that writes to the ledger."""
 SUBJECTS = {"score": "the data are", "audit": "the data after are", "rank": "the best of these is"}
@@ -122,7 +124,8 @@ def read(path: Path) -> dict[str, Any]:
         content = read_whole(path)
         book = parse_json(content)
         known = book["schema"] == SCHEMA and isinstance(book["checksum"], str)
-        known = known and isinstance(book["queries"], int) and isinstance(book["key"], str)
+        known = known and is_count(book["queries"]) and is_key(book["key"])
+        known = known and isinstance(book.get("test", ""), str)
         known = known and all(map(_is_answer, book["best"].values()))
     except (ValueError, KeyError, TypeError, AttributeError):
         known = False
@@ -140,7 +143,12 @@ def _is_answer(told: dict[str, Any]) -> bool:
     table = read_table(told["table"])
     words = [*(arm.role for arm in table.arms), *(arm.name or "" for arm in table.arms)]
     table.of_size(len(table.log_z_test))
-    return len(table) > 1 and isinstance(told["query"], int) and all(isinstance(text, str) for text in words)
+    return len(table) > 1 and is_count(told["query"]) and all(isinstance(text, str) for text in words)
+
+
+def is_count(value: Any) -> bool:
+    """Whether this can be how often something was asked."""
+    return type(value) is int and 0 <= value <= MAX_QUERIES
 
 
 def write_table(table: PairTable) -> dict[str, Any]:

@@ -3,17 +3,19 @@
 A run directory holds
 
 - ``config.json``: everything needed to replay the run, written first;
-- ``chunks.jsonl``: one line for each finished chunk, ``{"chunk": 3, "sha": "…", "rows": …}``;
+- ``chunks.jsonl``: one line for each finished chunk, ``{"chunk": 3, "mac": "…", "rows": …}``;
 - ``result.json``: written when the run is done;
 - ``lock``: held while a process works there.
 
-All of it is JSON, whose floats come back bit for bit.
+All of it is JSON, whose floats come back bit for bit. A chunk counts if it was written with this user's key
+(`own_key`) for this very configuration: those that somebody else put there are computed again.
 """
 
 from __future__ import annotations
 
 import errno
 import hashlib
+import hmac
 import io
 import json
 import os
@@ -21,12 +23,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dataworth.atomic import parse_json, read_whole
 from dataworth.errors import DataworthError
 from dataworth.parallel import Engine
-from dataworth.wording import and_more
+from dataworth.parallel.own_key import key_path, own_key
+from dataworth.wording import and_more, counted
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -49,6 +52,7 @@ class Run:
         self.directory = directory
         self.config = config
         self.notes: list[str] = []
+        self._sign = signer(config)
         self._lock = lock
         self._log: int | None = None  # opened by the first append
         self._stages = 0
@@ -88,6 +92,11 @@ class Run:
             run.notes.append(
                 f"The run in {directory} was started with dataworth {before} and is continued with {now}."
             )
+        if strange := run._scan().strange:
+            run.notes.append(
+                f"{counted(strange, 'chunk')} in {directory} will be computed again: damaged, or not written "
+                f"with the key in {key_path()} (DATAWORTH_KEY names another) for this run."
+            )
         return run
 
     @classmethod
@@ -105,9 +114,12 @@ class Run:
     def completed(self) -> dict[int, Any]:
         """Return the finished chunks: number → rows.
 
-        A line that is torn or whose checksum does not match is left out, so its chunk is computed again.
+        A line that is torn or not signed for this run is left out, so its chunk is computed again.
         """
-        return _scan(self.directory / _CHUNKS)[0]
+        return self._scan().done
+
+    def _scan(self) -> _Log:
+        return _scan(self.directory / _CHUNKS, self._sign)
 
     def next_stage(self) -> int:
         """The number of the first chunk of the next stage: stages of one run have numbers of their own."""
@@ -116,11 +128,11 @@ class Run:
 
     def append(self, chunk: int, rows: Any) -> None:
         """Record one finished chunk; when this returns it is on the disk."""
-        line = (_dumps({"chunk": chunk, "sha": _sha(chunk, rows), "rows": rows}) + "\n").encode()
+        line = (_dumps({"chunk": chunk, "mac": self._sign(chunk, rows), "rows": rows}) + "\n").encode()
         with _writing(self.directory):
             path = self.directory / _CHUNKS
             if self._log is None:
-                _, size = _scan(path)
+                size = self._scan().size
                 self._log = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
                 os.ftruncate(self._log, size)  # a torn last line would swallow the line appended to it
                 _sync_directory(self.directory)
@@ -226,31 +238,54 @@ def _plain(value: Any) -> Any:
     return json.loads(_dumps(value))
 
 
-def _sha(chunk: int, rows: Any) -> str:
-    # The number is part of it: good rows under a damaged number would be somebody else's rows.
-    return hashlib.sha256(_dumps([chunk, rows]).encode()).hexdigest()[:16]
+def signer(config: Mapping[str, Any]) -> Callable[[int, Any], str]:
+    """What signs the chunks of a configuration with this user's key.
+
+    Configuration and number are part of it: good rows elsewhere, or under a damaged number, are other rows.
+    """
+    of = hashlib.sha256(json.dumps({**config, "about": 0}, sort_keys=True).encode()).hexdigest()
+    key = own_key()
+
+    def sign(chunk: int, rows: Any) -> str:
+        return hmac.new(key, _dumps([of, chunk, rows]).encode(), "sha256").hexdigest()[:32]
+
+    return sign
 
 
-def _scan(path: Path) -> tuple[dict[int, Any], int]:
-    """Return the valid chunks of a log, and its size without a damaged last line."""
+class _Log(NamedTuple):
+    """The valid chunks of a log, its size without a damaged last line, and how many others it has."""
+
+    done: dict[int, Any]
+    size: int
+    strange: int
+
+
+def _scan(path: Path, sign: Callable[[int, Any], str]) -> _Log:
     done: dict[int, Any] = {}
-    size = end = 0
+    size = end = strange = 0
     for line in io.BytesIO(path.read_bytes() if path.exists() else b""):
         size, end = end, end + len(line)
         try:
             entry = parse_json(line)
-            chunk, sha, rows = entry["chunk"], entry["sha"], entry["rows"]
-        except (ValueError, KeyError, TypeError):
-            continue
-        if line.endswith(b"\n") and type(chunk) is int and sha == _sha(chunk, rows):
+            chunk, mac, rows = entry["chunk"], entry["mac"], entry["rows"]
+            good = type(chunk) is int and hmac.compare_digest(mac.encode(), sign(chunk, rows).encode())
+        except (ValueError, KeyError, TypeError, AttributeError):
+            good = False
+        if line.endswith(b"\n") and good:
             size = end
             done.setdefault(chunk, rows)
-    return done, size
+        elif line.endswith(b"\n"):
+            strange += 1
+    return _Log(done, size, strange)
 
 
 def _read_config(directory: Path) -> dict[str, Any] | None:
     """Return the configuration of a run, None if there is none; refuse a config.json that is not ours."""
     path = directory / _CONFIG
+    for name in (_CONFIG, _CHUNKS, _RESULT, _LOCK):
+        for own in (directory / name, directory / (name + _TEMPORARY)):
+            if own.is_symlink() or (own.exists() and not own.is_file()):  # what is written would go elsewhere
+                raise DataworthError(f"{own} is a link or no plain file: give another directory.")
     try:
         config = parse_json(read_whole(path))
     except (FileNotFoundError, NotADirectoryError):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
-from ..data.labels import Classes, Numeric
+from ..data.labels import MOST_CLASSES, Classes, Numeric
 from ..errors import DataworthError
 from ..models import INFERENCES, Linear, Logistic, Softmax
 from .file import POSITIVE, items, number, plain, record
@@ -70,8 +70,9 @@ def read_labels(d: dict[str, Any]) -> Classes | Numeric:
     """Classes in their order, or numbers with their scale."""
     if isinstance(d["labels"], dict) and "classes" in d["labels"]:
         names = items(record(d, "labels", {"classes"}), "classes")
-        if len({name for name in names if isinstance(name, str)}) < max(2, len(names)):
-            raise DataworthError("its classes are not two or more different texts")
+        different = len({name for name in names if isinstance(name, str)})
+        if different < max(2, len(names)) or different > MOST_CLASSES:
+            raise DataworthError(f"its classes are not 2 to {MOST_CLASSES} different texts")
         return Classes(tuple(names))
     return plain(d, "labels", Numeric)
 

@@ -163,7 +163,8 @@ class TextAxes:
             _unpacked(d, name, kind)
             for name, kind in (("buckets", "<u4"), ("weights", "<f4"), ("axes", "<f2"))
         )
-        if type(d["size"]) is not int or d["size"] < 0 or len(flat) != len(known) * d["size"]:
+        size = d["size"]
+        if type(size) is not int or not 0 <= size <= AXES or len(flat) != len(known) * size:
             raise DataworthError("its axes of texts have another size than they say")
         fits = len(given) == len(known) and (np.diff(known.astype(np.int64)) > 0).all()
         if not fits or (len(known) and known[-1] >= BUCKETS) or not (np.isfinite(given) & (given > 0)).all():
@@ -172,7 +173,7 @@ class TextAxes:
             raise DataworthError("its axes of texts are not finite")
         weights = np.zeros(BUCKETS, dtype=np.float32)
         weights[known] = given
-        return cls(weights, flat.astype(np.float32).reshape(len(known), d["size"]))
+        return cls(weights, flat.astype(np.float32).reshape(len(known), size))
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,8 @@ from dataworth.data.io.roles import Asked, Role, Wishes, assign_roles, marked, w
 from dataworth.data.io.schema import Schema
 from dataworth.data.io.streamed import SAMPLE, Piece, pieces_of, stream_of
 from dataworth.data.io.tables import NPZ_ROLES, roles_of
-from dataworth.data.memory import TooLarge
 from dataworth.errors import DataworthError
+from dataworth.limits import TooLarge
 from dataworth.wording import counted, option
 
 SEPARATORS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}

@@ -19,14 +19,15 @@ from dataworth.data.convert import refuse_twice
 from dataworth.data.io.cells import NA_VALUES, NUMBER
 from dataworth.data.io.notes import Note
 from dataworth.errors import DataworthError
+from dataworth.limits import refuse_columns
 from dataworth.wording import option
 
 SEPARATORS = {",": "','", ";": "';'", "\t": "tabs", "|": "'|'"}
 EMPTY = "the file is empty: write rows to it"
 BEGINNING, MIN_LINES, MAX_BEGINNING = 1 << 18, 4, 1 << 26
 """Bytes that are looked at before the file is read; more, where they hold fewer lines."""
-LOOKED_AT = 500
-"""Rows of the beginning that are looked at."""
+LOOKED_AT, CELLS = 500, 1 << 20
+"""Rows of the beginning that are looked at, and their cells."""
 MIN_BLOCK, MAX_BLOCK = 1 << 20, 1 << 26
 """Bytes that are parsed together: a line must fit in, and each column gets an array of its own in each."""
 MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
@@ -134,6 +135,7 @@ def _with_columns(asked: Delimited, text: str, usual: str | None, notes: list[No
         sep = _separator(text, usual)
         if usual != sep:
             notes.append(Note(f"columns are separated by {SEPARATORS[sep]}", f"{option('sep')} changes that"))
+    refuse_columns(text[: text.find("\n")].count(sep) + 1)
     reader = csv.reader(io.StringIO(text), delimiter=sep)
     first = next(_rows(reader), None)
     if first is None:
@@ -154,10 +156,13 @@ def _with_columns(asked: Delimited, text: str, usual: str | None, notes: list[No
 
 def _rows(reader: Any) -> Iterator[list[str]]:
     """The first rows of a csv.reader that are not empty; up to a cell that is too long for it."""
+    cells = 0
     try:
         for _, row in zip(range(LOOKED_AT), reader, strict=False):
             if row:
                 yield row
+            if (cells := cells + len(row)) > CELLS:
+                return
     except csv.Error:
         return
 

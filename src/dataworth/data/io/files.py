@@ -7,12 +7,11 @@ set of n rows is as likely as any other, and memory does not grow with the files
 from __future__ import annotations
 
 import re
-import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from glob import glob
-from itertools import chain
+from itertools import chain, product
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,12 +21,14 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from dataworth.data.convert import refuse_twice
+from dataworth.data.io import sizes
 from dataworth.data.io.delimited import Delimited, sniff, text_batches
 from dataworth.data.io.notes import Note, naming
+from dataworth.data.io.sizes import Size
 from dataworth.data.io.tables import READERS, cleaned, read_excel, table_of
-from dataworth.data.memory import refuse_too_large
 from dataworth.data.sealed import is_sealed
 from dataworth.errors import DataworthError
+from dataworth.limits import refuse_columns, refuse_too_large, refuse_unpacked
 from dataworth.wording import counted, listed, option
 
 DELIMITED = {
@@ -38,12 +39,12 @@ STREAMED = (*DELIMITED, ".parquet")
 """Suffixes of files of which some rows can be read without the others."""
 SUFFIXES = (*DELIMITED, *READERS, ".parquet", ".xlsx")
 NO_ROWS = "the file has no rows: write some to it"
-TIMES_ITS_TEXT, TIMES_ITS_NUMBERS = 5, 3
-"""How much more memory a table takes than its text, or its numbers, while it is read."""
-SMALL, EXPANDED = 100_000_000, 200
-"""Bytes that any file may unpack to, and how many times its own size beyond that: tables take 3 to 50."""
 LARGE = 1 << 27
 """Bytes of text, or of numbers in a table, from which a file is large."""
+CELLS, MAX_ROWS = 1 << 20, 1 << 15
+"""Cells, and rows, that are worked on together: 8 MB of numbers."""
+BUFFER = 1 << 20
+"""Bytes of a column that are fetched together, so that a row group of gigabytes is not."""
 SEED = 0x5A3B1E
 SPLITS = {"train", "training", "test", "testing", "val", "valid", "validation", "dev"}
 URL = re.compile(r"[a-z][a-z0-9+]+:/{1,3}(?=[^/])")
@@ -100,21 +101,33 @@ def _part_of_files(name: str, how: Delimited) -> Part:
     if len(splits := {words[0] for words in told if words}) > 1:
         raise DataworthError(f"its files are of the splits {', '.join(sorted(splits))}: name those of one")
     suffixes = list(map(_checked_suffix, files))
-    found: list[_Content] = []
+    whole = [(f, s) for f, s in zip(files, suffixes, strict=True) if how.sample is None or s not in STREAMED]
     needed = 0
+    for file, suffix in whole:
+        with naming(Path(file).name if len(files) > 1 else None), reading(suffix):
+            size = size_of(file, suffix)
+            refuse_unpacked(size.stored, size.unpacked, _some_rows(suffix))
+            needed += size.needed
+        refuse_too_large(needed, "reading all of it", _some_rows(suffix))
+    found: list[_Content] = []
     for file, suffix in zip(files, suffixes, strict=True):
         with naming(Path(file).name if len(files) > 1 else None), reading(suffix):
-            needed += size_of(file, suffix)[2] if how.sample is None and suffix in STREAMED else 0
             found.append(_content(file, suffix, how))
+            refuse_columns(len(found[-1].names))
             if odd := set(found[0].names) ^ set(found[-1].names):
                 both = f"{Path(files[0]).name} and {Path(file).name}"
                 raise DataworthError(f"{both} differ in {listed(sorted(odd))}: name files of one table")
-    refuse_too_large(needed, "reading all of it", f"read some rows, with {option('sample', 100_000)}")
     with reading(suffixes[0]):
         part = _assembled(found, suffixes[0] not in (*DELIMITED, ".xlsx"), how)
         # A damaged file can point outside itself, which would end the process later, not raise.
         part.table.validate(full=True)
     return part
+
+
+def _some_rows(suffix: str) -> str:
+    """What to do where a file is too large to be read whole."""
+    streamed = suffix in STREAMED
+    return f"read some rows, with {option('sample', 100_000)}" if streamed else "give a part of it"
 
 
 def _assembled(found: Sequence[_Content], typed: bool, how: Delimited) -> Part:
@@ -144,12 +157,11 @@ def _content(file: str, suffix: str, how: Delimited) -> _Content:
         found, notes = sniff(Path(file), how, DELIMITED[suffix])
         return _Content(list(found.columns), lambda: text_batches(file, found), found, notes)
     if suffix == ".parquet":
-        # Its own batches, not a dataset of pyarrow, which would add columns for directories like "part=1".
-        table, whole = opened(file), how.sample is None
-        batches = (lambda: table.read().to_batches()) if whole else (lambda: table.iter_batches(1 << 14))
-        return _Content(table.schema_arrow.names, batches, how)
+        with opened(file) as parquet_file:
+            names = parquet_file.schema_arrow.names
+        together = None if how.sample is None else rows_together(len(names))
+        return _Content(names, lambda: parquet_batches(file, together), how)
     notes = []
-    refuse_too_large(size_of(file, suffix)[2], "reading all of it", "give a part of it")
     table = read_excel(Path(file), how.sheet, notes) if suffix == ".xlsx" else READERS[suffix](Path(file))
     return _Content(table.column_names, table.to_batches, how, notes)
 
@@ -221,6 +233,65 @@ def opened(file: str, **options: Any) -> Any:
     return parquet.ParquetFile(place, page_checksum_verification=True, **options)
 
 
+def rows_together(columns: int) -> int:
+    """How many rows of so many columns are worked on together."""
+    return max(8, min(MAX_ROWS, CELLS // max(1, columns)))
+
+
+def parquet_batches(
+    file: str, together: int | None = None, groups: Sequence[int] | None = None, columns: Any = None
+) -> Iterator[Any]:
+    """The rows of a Parquet file, all or so many together; of some row groups and columns, or of all.
+
+    Its own batches, not a dataset of pyarrow, which would add columns for directories like "part=1". Texts
+    that may be long and stand in a dictionary are read as that, and unfolded if they are not too long.
+    """
+    stored = stored_size(file)
+    with opened(file) as plain:
+        types, folded = plain.schema_arrow, sizes.folded_columns(stored, plain.metadata)
+        groups = range(plain.num_row_groups) if groups is None else groups
+    wanted = types if columns is None else pa.schema([types.field(name) for name in columns], types.metadata)
+    within = tuple(f"{name}." for name in wanted.names)
+    _refuse_nested(file, stored, groups, [one for one in folded.nested if one.startswith(within)])
+    few: Any = {} if together is None else {"buffer_size": BUFFER}
+    with opened(file, read_dictionary=folded.flat, **few) as source:
+        if together is None:
+            tables = iter([source.read_row_groups(groups, columns=columns)])
+        else:
+            options: Any = {"row_groups": groups, "columns": columns, "use_threads": False}
+            tables = (pa.Table.from_batches([one]) for one in source.iter_batches(together, **options))
+        for table in tables:
+            if folded.flat:
+                sizes.refuse_unfolded(stored, [table])
+                table = table.cast(pa.schema([wanted.field(n) for n in table.column_names], wanted.metadata))
+            yield from table.to_batches()
+
+
+def _refuse_nested(file: str, stored: int, groups: Iterable[int], columns: list[str]) -> None:
+    """A sentence, if texts within lists unfold to too much.
+
+    pyarrow reads them folded by row groups, and not where their dictionary was given up: most differ then.
+    """
+    if not columns:
+        return
+    with opened(file, read_dictionary=columns) as source:
+
+        def tables() -> Iterator[Any]:
+            for group, column in product(groups, columns):
+                with suppress(pa.ArrowNotImplementedError):
+                    yield source.read_row_group(group, columns=[column])
+
+        sizes.refuse_unfolded(stored, tables())
+
+
+def stored_size(file: str) -> int:
+    """Bytes of a file, here or elsewhere."""
+    if is_url(file):
+        system, path = _system(file)
+        return int(system.size(path))
+    return Path(file).stat().st_size
+
+
 @contextmanager
 def reading(suffix: str) -> Iterator[None]:
     """Whatever goes wrong in a file is a sentence."""
@@ -268,40 +339,29 @@ def suffix_of(path: Path) -> str:
     return max((suffix for suffix in SUFFIXES if name.endswith(suffix)), key=len, default="")
 
 
-def unpacked_size(path: Path) -> int:
-    """Bytes of a file, unpacked; a sentence if they are more than SMALL and EXPANDED times its size."""
-    size = unpacked = path.stat().st_size
-    most = max(SMALL, EXPANDED * size)
-    if path.suffix.lower() == ".gz":
-        with pa.input_stream(str(path)) as stream:
-            unpacked = len(stream.read(1 << 22))
-            while unpacked <= most and (more := len(stream.read(1 << 22))):
-                unpacked += more
-    elif path.suffix.lower() in (".npz", ".xlsx") and zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as archive:
-            unpacked = sum(entry.file_size for entry in archive.infolist())
-    if unpacked > most:
-        raise DataworthError(
-            f"it has {size:,} bytes and unpacks to over {most:,}: unpack it yourself, if that is meant"
-        )
-    return unpacked
+SIZES: dict[str, Callable[[Path], Size]] = {
+    **dict.fromkeys((".jsonl", ".jsonl.gz", ".ndjson"), sizes.size_of_lines),
+    ".json": sizes.size_of_json,
+    **dict.fromkeys((".feather", ".arrow"), sizes.size_of_arrow),
+}
+"""What measures files that hold their cells not as plain text."""
 
 
-def size_of(file: str, suffix: str) -> tuple[int, int, int]:
-    """Bytes of a table's text or numbers, its columns (1 if not known), and bytes that reading it takes."""
-    if suffix != ".parquet":
-        size = unpacked_size(Path(file))
-        return size, 1, TIMES_ITS_TEXT * size
-    with opened(file) as parquet:
-        rows, columns = parquet.metadata.num_rows, max(1, parquet.metadata.num_columns)
-    return 8 * rows * columns, columns, TIMES_ITS_NUMBERS * 8 * rows * columns
+def size_of(file: str, suffix: str) -> Size:
+    """How much a file asks for; a sentence if it is packed, and unpacks to more than it may."""
+    if suffix == ".parquet":
+        with opened(file) as source:
+            return sizes.size_of_parquet(stored_size(file), source.metadata)
+    size = SIZES.get(suffix, sizes.size_of_text)(Path(file))
+    refuse_unpacked(size.stored, size.unpacked, sizes.UNPACK)
+    return size
 
 
 def columns_if_large(source: Any) -> int | None:
     """How many columns a large file has (1, if that is not known); None if it is not large."""
     path = Path(source) if isinstance(source, str | PathLike) else Path()
-    size, columns = 0, 1
+    size = Size(0, 0, 1, 0)
     if path.is_file() and (suffix := suffix_of(path)) in STREAMED:
         with suppress(DataworthError), reading(suffix):  # reading says what is wrong
-            size, columns, _ = size_of(str(path), suffix)
-    return columns if size > LARGE else None
+            size = size_of(str(path), suffix)
+    return size.columns if size.unpacked > LARGE else None

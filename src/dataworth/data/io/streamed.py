@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -20,7 +19,17 @@ import pyarrow as pa
 from dataworth.data.convert import Column
 from dataworth.data.dataset import Dataset
 from dataworth.data.io.delimited import Delimited, text_batches
-from dataworth.data.io.files import DELIMITED, Part, files_of, is_url, opened, reading, suffix_of
+from dataworth.data.io.files import (
+    DELIMITED,
+    Part,
+    files_of,
+    is_url,
+    opened,
+    parquet_batches,
+    reading,
+    rows_together,
+    suffix_of,
+)
 from dataworth.data.io.notes import naming
 from dataworth.data.io.schema import Schema
 from dataworth.errors import DataworthError
@@ -28,10 +37,6 @@ from dataworth.wording import option
 
 SAMPLE = 20_000
 """Rows that tell what columns hold, that a fit begins with, and that checks look at."""
-CELLS, MAX_ROWS = 1 << 20, 1 << 15
-"""Cells, and rows, that are worked on together: 8 MB of numbers."""
-BUFFER = 1 << 20
-"""Bytes of a column that are fetched together, so that a row group of gigabytes is not."""
 
 
 class Piece(NamedTuple):
@@ -82,13 +87,12 @@ class Reader:
 
     def _tables(self, piece: Piece) -> Iterator[Any]:
         wanted = [role.column for role in self.schema.roles]
-        step = max(8, min(MAX_ROWS, CELLS // max(1, len(wanted))))
-        with naming(piece.path), reading(suffix_of(Path(piece.path))), ExitStack() as stack:
+        step = rows_together(len(wanted))
+        with naming(piece.path), reading(suffix_of(Path(piece.path))):
             if piece.group is None:
                 batches = text_batches(piece.path, self.how, wanted)
             else:
-                file = stack.enter_context(opened(piece.path, buffer_size=BUFFER))
-                batches = file.iter_batches(step, row_groups=[piece.group], columns=wanted, use_threads=False)
+                batches = parquet_batches(piece.path, step, [piece.group], wanted)
             for batch in batches:
                 table = pa.Table.from_batches([batch])
                 for start in range(0, table.num_rows, step):

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import zip_longest
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +18,16 @@ import pyarrow.json as pj
 from dataworth.atomic import parse_json
 from dataworth.data.convert import as_frame, refuse_twice
 from dataworth.data.dataset import Dataset
+from dataworth.data.io import sizes
 from dataworth.data.io.cells import NA_VALUES
 from dataworth.data.io.notes import Note
 from dataworth.data.vectors import to_arrow
 from dataworth.errors import DataworthError
+from dataworth.limits import refuse_columns, refuse_unpacked
 from dataworth.wording import counted, needs_extra, option
 
 KEY = b"dataworth"
+FAR = "delete what stands far from the table, or save it as .csv"
 ROLE_OPTIONS = ("label", "group", "attribute", "id", "weights", "features")
 NPZ_ROLES = {"label": "y", "group": "groups", "id": "ids", "weights": "weights", "attribute": "attributes"}
 
@@ -142,22 +146,36 @@ def _read_json_lines(path: Path) -> Any:
 def _read_json(path: Path) -> Any:
     """A list of objects, an object of lists, or lines of objects under the wrong name."""
     raw = path.read_bytes()
-    if not raw.lstrip().startswith(b"{"):
-        return pa.Table.from_pylist(parse_json(raw))
     try:
-        return pa.table(parse_json(raw))
-    except (ValueError, TypeError):
-        return _read_json_lines(path)
+        told = parse_json(raw, inf)
+    except ValueError:
+        if not raw.lstrip().startswith(b"{"):
+            raise
+        told = None
+    if isinstance(told, dict):
+        refuse_columns(len(told))
+        with suppress(ValueError, TypeError):
+            return pa.table(told)
+    if isinstance(told, list):
+        columns = len(told[0]) if told and isinstance(told[0], dict) else 0
+        refuse_columns(columns)
+        refuse_unpacked(len(raw), sizes.CELL * len(told) * columns, sizes.UNPACK)
+        return pa.Table.from_pylist(told)
+    sizes.size_of_lines(path)  # which refuses too many keys
+    return _read_json_lines(path)
 
 
 def _read_arrow(path: Path) -> Any:
     """Arrow's file format (also Feather 2), or its stream format, which `datasets` writes."""
     with pa.OSFile(str(path)) as source:
         try:
-            return pa.ipc.open_file(source).read_all()
+            table = pa.ipc.open_file(source).read_all()
         except pa.ArrowInvalid:
             source.seek(0)
-            return pa.ipc.open_stream(source).read_all()
+            table = pa.ipc.open_stream(source).read_all()
+    table.validate(full=True)
+    sizes.refuse_unfolded(path.stat().st_size, [table])
+    return table
 
 
 def _read_npz(path: Path) -> Any:
@@ -170,6 +188,7 @@ def _read_npz(path: Path) -> Any:
             raise DataworthError(f"an npz holds X and y, {held}: save it with numpy.savez(file, X=X, y=y)")
         found = {name: file[name] for name in ("X", "names", *NPZ_ROLES.values()) if name in present}
     X, names = found.pop("X"), found.pop("names", None)
+    refuse_columns(X.shape[1] if X.ndim == 2 else 0)
     # A Dataset with labels that do not matter, for its checks of X.
     named = None if names is None else names.tolist()
     block = Dataset(X, np.zeros(len(X)) if X.ndim else [], names=named, allow_missing=True)
@@ -193,10 +212,9 @@ def read_excel(path: Path, sheet: str | None, notes: list[Note]) -> Any:
         used = names[0] if sheet is None else sheet
         if used not in names:
             raise DataworthError(f"there is no sheet {used!r} among {', '.join(map(repr, names))}")
-        found = [list(map(_cell, row)) for row in book[used].iter_rows(values_only=True)]
+        found = _rows_of(book[used], path.stat().st_size)
     finally:
         book.close()
-    found = [row for row in found if any(cell is not None for cell in row)]
     if not found:
         raise DataworthError(f"the sheet {used!r} has no rows: name another with {option('sheet')}")
     if others := [name for name in names if sheet is None and name != used]:
@@ -206,6 +224,19 @@ def read_excel(path: Path, sheet: str | None, notes: list[Note]) -> Any:
     columns = [column for column in zip_longest(*found) if any(column)]
     arrays = [pa.array(cells, pa.string()) for _, *cells in columns]
     return pa.Table.from_arrays(arrays, names=[name or "" for name, *_ in columns])
+
+
+def _rows_of(sheet: Any, stored: int) -> list[list[str | None]]:
+    """The rows that are not empty, as long as there are not too many cells up to the last of each."""
+    sheet.reset_dimensions()  # what it says of its size, one cell far away, would make rows of nothing
+    found: list[list[str | None]] = []
+    cells = longest = 0
+    for row in sheet.iter_rows(values_only=True):
+        cells, longest = cells + len(row), max(longest, len(row))
+        refuse_unpacked(stored, sizes.TEXT * max(cells, longest * (len(found) + 1)), FAR)
+        if any(value is not None for value in row):
+            found.append(list(map(_cell, row)))
+    return [row for row in found if any(cell is not None for cell in row)]
 
 
 def _cell(value: Any) -> str | None:

@@ -6,7 +6,6 @@ values, and loses on fresh rows; `cross_fit` of `values` measures what leaving t
 
 from __future__ import annotations
 
-import hmac
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -15,10 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...arrays import Array
-from ...atomic import atomic_write, parse_json, read_whole
+from ...atomic import atomic_write, parse_json, read_whole, write_csv
 from ...data.changes import compare
 from ...data.dataset import Dataset
-from ...data.keys import keyed_hash, new_key
+from ...data.io.files import part_of
+from ...data.keys import is_key, keyed_hash, new_key, opens
 from ...data.order import canonical
 from ...errors import DataworthError
 from .values import Values, fingerprint
@@ -47,7 +47,7 @@ class Stored(NamedTuple):
     def is_of(self, data: Dataset, test: Dataset) -> bool:
         """Whether these are the data and the test set of the file."""
         return all(
-            hmac.compare_digest(str(self.about.get(name)), keyed_hash(fingerprint(part), self.about["key"]))
+            opens(fingerprint(part), self.about[name], self.about["key"])
             for name, part in (("data", data), ("test", canonical(test)))
         )
 
@@ -62,13 +62,13 @@ def about(values: Values) -> dict[str, Any]:
 def save_values(values: Values, path: Path) -> None:
     """Write one row a row, and what the file is about beside it."""
     import pyarrow as pa
-    from pyarrow import csv, parquet
+    from pyarrow import parquet
 
-    table = pa.Table.from_pylist(values.table_rows())
-    with atomic_write(path) as place:
-        if path.suffix == ".csv":
-            csv.write_csv(table, place)
-        else:
+    if path.suffix == ".csv":
+        write_csv(path, values.table_rows())
+    else:
+        table = pa.Table.from_pylist(values.table_rows())
+        with atomic_write(path) as place:
             parquet.write_table(table, place, write_page_checksum=True)
     with atomic_write(beside(path)) as place:
         place.write_text(json.dumps(about(values)) + "\n")
@@ -81,14 +81,14 @@ def beside(path: Path) -> Path:
 
 def load_values(path: Path) -> Stored | None:
     """A file that `save_values` wrote; None for any other."""
-    from pyarrow import dataset
-
     try:
         told = parse_json(read_whole(beside(path)))
-        if told.get("schema") != ABOUT or not all(isinstance(told[k], str) for k in ("key", "data", "test")):
+        known = all(isinstance(told[name], str) for name in ("data", "test")) and is_key(told["key"])
+        if told.get("schema") != ABOUT or not known:
             return None
-        table = dataset.dataset(path, format=path.suffix[1:]).to_table(columns=list(COLUMNS))
-        return Stored(str(path), told, {name: table[name].to_numpy().astype(float) for name in COLUMNS})
+        table = part_of(path).table  # within the limits of every reader
+        columns = {name: table[name].cast("float64").to_numpy() for name in COLUMNS}
+        return Stored(str(path), told, columns)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, NotImplementedError):
         return None
 
