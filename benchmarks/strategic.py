@@ -59,7 +59,7 @@ def world(name, seed):
         return np.column_stack([X[rows], shown]), y[rows], site
 
     data, test = part(0, n, 0.5), part(n, 2 * n, AGREES)
-    return data, test, part(2 * n, 2 * n + 2000, 0.5), part(2 * n, 3 * n, 0.5), rng
+    return data, test, part(3 * n, 3 * n + 2000, 0.5), part(2 * n, 3 * n, 0.5), rng
 
 
 def dataset(part, declared=True, column=False):
