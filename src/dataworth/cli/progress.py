@@ -31,8 +31,8 @@ def fewer(what: str = "", paths: Sequence[Path] = ()) -> str:
     """What to do where files take long."""
     if any(path.suffix.lower() == ".xlsx" for path in paths):
         return "save .xlsx as .csv"
-    sampled = f"{option('sample', 100_000)} takes some rows of the data"
-    return "files of fewer rows take less" if what in ("audit", "curate", "values") else sampled
+    sampled = "" if what in ("audit", "curate", "values") else f" ({option('sample', 100_000)} of the data)"
+    return f"fewer rows take less{sampled}"
 
 
 def duration(seconds: float) -> str:
