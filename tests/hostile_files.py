@@ -1,6 +1,6 @@
 """Small files that ask for much memory or time, as an adversary makes them; sizes are arguments.
 
-`benchmarks/hostile.py` gives them to the command line at full size, tests at a size that takes no time.
+`benchmarks/bombs.py` gives them to the command line at full size, tests at a size that takes no time.
 """
 
 from __future__ import annotations

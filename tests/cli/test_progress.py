@@ -25,10 +25,9 @@ def test_a_log_gets_a_line_now_and_then(monkeypatch):
     ]
 
 
-def test_a_log_hears_of_what_cannot_be_counted_only_if_it_takes_long(monkeypatch):
-    monkeypatch.setattr("dataworth.cli.progress.LINE_EVERY", 0.02)
+def test_a_log_hears_of_what_cannot_be_counted_only_if_it_takes_long():
     lines = []
-    progress = Lines(lines.append, instead="--sample 100000 takes some rows")
+    progress = Lines(lines.append, "--sample 100000 takes some rows", 0.02)
     for end in (lambda: progress.expect(1), lambda: progress.update(1, 2), progress.close):
         progress.preparing("reading a.csv…")
         end()

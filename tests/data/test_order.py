@@ -6,6 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from dataworth.data import order
 from dataworth.data.dataset import Dataset
 from dataworth.data.order import canonical, canonical_order
 
@@ -70,3 +71,17 @@ def test_numbers_classes_and_one_class_alone(labels):
     X = np.random.default_rng(0).normal(size=(9, 2))
     assert sorted(canonical_order(Dataset(X, labels)).tolist()) == list(range(9))
     assert sorted(canonical_order(Dataset(X, np.zeros(9))).tolist()) == list(range(9))
+
+
+def test_it_does_not_depend_on_how_many_cells_are_ranked_together(monkeypatch):
+    """A category is a column of 0 and 1 for each of its texts, never all of them at once."""
+    frame, y = table(5, 60)
+    frame = frame.assign(c=[f"w{i % 23}" for i in range(60)], e=[f"v{i % 23}" for i in range(60)])
+    whole = rows_of(frame, y, 1).tolist()
+    monkeypatch.setattr("dataworth.data.order.CELLS", 120)  # two columns
+    assert rows_of(frame, y, 1).tolist() == whole
+    widths, ranks = [], order._ranks
+    monkeypatch.setattr("dataworth.data.order._ranks", lambda X: widths.append(X.shape[1]) or ranks(X))
+    monkeypatch.setattr("dataworth.data.order.KEPT", 0)  # made a second time
+    assert rows_of(frame, y, 1).tolist() == whole
+    assert max(widths) == 2

@@ -1,6 +1,6 @@
 """How much files ask for is said before they are decoded, never too little; what asks too much is refused.
 
-The files of `benchmarks/hostile.py`, smaller.
+The files of `benchmarks/bombs.py`, smaller.
 """
 
 import json

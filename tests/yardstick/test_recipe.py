@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dataworth.data.dataset import Dataset
 from dataworth.yardstick.recipe import Basis, Recipe, repeated
-from worlds import classes
+from worlds import classes, refusal
 
 shapes = st.tuples(st.integers(8, 40), st.integers(1, 6))
 seeds = st.integers(0, 2**32 - 1)
@@ -218,3 +218,34 @@ def test_equal_rows_have_equal_features():
     recipe = Basis.learn(data(rng.normal(size=(150, 6)))).kernel(0.7, 60, "each")
     many = X[rng.permutation(np.repeat(np.arange(40), 7))[:277]]
     assert len(np.unique(recipe.features(data(many)), axis=0)) == len(np.unique(many, axis=0))
+
+
+def zips():
+    """Sixty rows with thirty categories."""
+    frame = pl.DataFrame({"a": np.arange(60.0), "zip": [f"z{i % 30}" for i in range(60)]})
+    return Dataset(frame, [0, 1] * 30)
+
+
+def test_categories_that_do_not_fit_in_memory_as_columns_are_refused(monkeypatch):
+    """Four copies of rows × categories, in numbers of eight bytes, of four fifths of the memory."""
+    data = Dataset(
+        pl.DataFrame({"a": np.arange(60.0), "zip": [f"z{i % 30}" for i in range(60)]}), [0, 1] * 30
+    )
+    needed = 4 * 8 * 60 * 31
+    monkeypatch.setattr("dataworth.limits.free_memory", lambda: needed / 0.8 + 1)
+    assert len(Basis.learn(data).standard) == 60
+    monkeypatch.setattr("dataworth.limits.free_memory", lambda: needed / 0.8 - 1)
+    assert "a column for each of 30 categories of 'zip' takes about" in refusal(Basis.learn, data)
+
+
+def test_rows_are_measured_together_as_many_as_have_room(monkeypatch):
+    """Few rows at a time where categories are many: 2²⁵ numbers."""
+    data = Dataset(
+        pl.DataFrame({"a": np.arange(60.0), "zip": [f"z{i % 30}" for i in range(60)]}), [0, 1] * 30
+    )
+    recipe = Basis.learn(data).recipe(3, 1.0)
+    whole, seen, scaled = recipe.features(data), [], Recipe.scaled
+    monkeypatch.setattr(Recipe, "scaled", lambda self, X: seen.append(len(X)) or scaled(self, X))
+    monkeypatch.setattr("dataworth.yardstick.recipe.CELLS", 31 * 7)
+    np.testing.assert_allclose(recipe.features(data), whole, rtol=1e-12)
+    assert max(seen) == 7

@@ -27,7 +27,8 @@ from .files import check_outputs, names_of
 from .guard import CHECK_FAILS, VERDICT_FAILS, Interrupted, say
 from .job import ROLES, Job, failing_verdicts
 from .options import Columns, Showing
-from .progress import MEASURING, fewer, listen, reading_files
+from .progress import MEASURING, fewer, listen
+from .progress import reading as reading_files
 
 FITTING = "fitting the yardstick…"
 SEALABLE = ("score", "rank")
@@ -89,7 +90,7 @@ def load(job: Job, options: Options, showing: Showing) -> Loaded:
     paths = [path for path in job.every_file() if path not in sealed]
     if job.own.get("curate") is not None:
         paths += [Path(name) for name in files_of(job.own["curate"])]
-    with listen(showing.quiet, reading_files(paths), fewer(job.what, paths)):
+    with reading_files(showing.quiet, paths, job.what):
         inputs = load_inputs(paths, job.files["test"], reading, options.yardstick)
     for line in [] if showing.quiet else inputs.lines():
         say(line)

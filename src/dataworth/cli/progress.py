@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from dataworth.wording import and_more, option
@@ -17,22 +17,19 @@ PATIENCE = 2.0
 """Seconds of work before a log hears how much of it is done."""
 LINE_EVERY = 10.0
 """Seconds between two lines in a log, and of work of which no part can be counted before it is told of."""
+READING = 5.0
+"""Seconds of reading before it is told of: with the start of Python they are less than ten."""
 MEASURING = "measuring…"
 LONG = 60.0
 """Expected seconds from which an estimate is printed."""
-
-
-def reading_files(paths: Sequence[Path]) -> str:
-    """What is done while files are read."""
-    return f"reading {', '.join(map(str, paths[:3]))}{and_more(len(paths) - 3)}…"
 
 
 def fewer(what: str = "", paths: Sequence[Path] = ()) -> str:
     """What to do where files take long."""
     if any(path.suffix.lower() == ".xlsx" for path in paths):
         return "save .xlsx as .csv"
-    sampled = f"{option('sample', 100_000)} takes some rows of the data"
-    return "files of fewer rows take less" if what in ("audit", "curate", "values") else sampled
+    sampled = "" if what in ("audit", "curate", "values") else f" ({option('sample', 100_000)} of the data)"
+    return f"fewer rows take less{sampled}"
 
 
 def duration(seconds: float) -> str:
@@ -43,10 +40,12 @@ def duration(seconds: float) -> str:
 
 
 class Lines:
-    """Progress in a pipe or log; `instead` says what to do where the work takes long."""
+    """Progress in a pipe or log; `instead` says what to do where work takes `long`, in seconds."""
 
-    def __init__(self, write: Callable[[str], None] = say, instead: str = "") -> None:
-        self._write, self._instead = write, instead
+    def __init__(
+        self, write: Callable[[str], None] = say, instead: str = "", long: float = LINE_EVERY
+    ) -> None:
+        self._write, self._instead, self._long = write, instead, long
         self._timer: threading.Timer | None = None
         self._started: tuple[float, int] | None = None
         self._counted = (0, 0)
@@ -55,8 +54,8 @@ class Lines:
     def preparing(self, what: str) -> None:
         """What is done before the work is known: a log hears of it only if it takes long."""
         self._known()
-        told = f"{what.rstrip('…')} takes more than {LINE_EVERY:.0f} s{self._instead and ': '}{self._instead}"
-        self._timer = threading.Timer(LINE_EVERY, self._write, (told,))
+        told = f"{what.rstrip('…')} takes more than {self._long:.0f} s{self._instead and ': '}{self._instead}"
+        self._timer = threading.Timer(self._long, self._write, (told,))
         self._timer.daemon = True
         self._timer.start()
 
@@ -123,13 +122,21 @@ class Bar(Lines):
         self._bar.stop()
 
 
+def reading(quiet: bool, paths: Sequence[Path], what: str = "") -> AbstractContextManager[Lines | None]:
+    """Whoever is to hear that files are read, which can take long."""
+    names = f"reading {', '.join(map(str, paths[:3]))}{and_more(len(paths) - 3)}…"
+    return listen(quiet, names, fewer(what, paths), READING)
+
+
 @contextmanager
-def listen(quiet: bool, preparing: str | None = None, instead: str = "") -> Iterator[Lines | None]:
-    """Whoever is to hear of the progress, if anybody is; `instead`: what to do where it takes long."""
+def listen(
+    quiet: bool, preparing: str | None = None, instead: str = "", long: float = LINE_EVERY
+) -> Iterator[Lines | None]:
+    """Whoever is to hear of the progress, if anybody is; `instead`: what to do where it takes `long`."""
     if quiet:
         yield None
         return
-    listener = Bar() if sys.stderr.isatty() else Lines(instead=instead)
+    listener = Bar() if sys.stderr.isatty() else Lines(instead=instead, long=long)
     try:
         if preparing is not None:
             listener.preparing(preparing)

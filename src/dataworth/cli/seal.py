@@ -24,7 +24,8 @@ from .guard import say
 from .listings import Told
 from .measure import FITTING, encoder
 from .options import Columns
-from .progress import fewer, listen, reading_files
+from .progress import listen
+from .progress import reading as reading_files
 
 SCHEMA, KEY_SCHEMA = "dataworth/seal/1", "dataworth/key/1"
 REVEALS = (
@@ -85,7 +86,7 @@ def read_one(
     """One file, read as the test set or as data."""
     encode = encoder(columns, None, quiet)
     reading = Reading(options=columns.roles, encode=encode)
-    with listen(quiet, reading_files([path]), fewer(paths=[path])):
+    with reading_files(quiet, [path]):
         inputs = load_inputs([path], None if data else path, reading, yardstick)
     for line in [] if quiet else inputs.lines():
         say(line)

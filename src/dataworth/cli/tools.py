@@ -49,9 +49,9 @@ def describe(
     """
     from dataworth.data.io import describe
 
-    from .progress import fewer, listen, reading_files
+    from .progress import reading
 
-    with listen(talking.quiet, reading_files([file]), fewer(paths=[file])):
+    with reading(talking.quiet, [file]):
         return describe(file, **columns.roles)
 
 

@@ -10,6 +10,9 @@ Constant and repeated columns say nothing; a category is the 0/1 columns that st
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,8 +25,8 @@ Numbers = NDArray[np.uint64]
 STEP = np.uint64(0x9E3779B97F4A7C15)
 MISSING = np.uint64(1 << 48)
 """The rank of what is missing."""
-SLAB = 4096
-"""Columns that are ranked together."""
+CELLS, KEPT = 1 << 22, 1 << 26
+"""Cells that are ranked together; and of a table whose ranks are kept, not made twice: 500 MB."""
 
 
 def canonical(data: Dataset) -> Dataset:
@@ -33,22 +36,21 @@ def canonical(data: Dataset) -> Dataset:
 
 def canonical_order(data: Dataset) -> Rows:
     """Row numbers, in the order of the rows' hashes."""
-    columns = _ranked(data)
+    kept = list(_ranked(data)) if len(data) * _width(data) <= KEPT else None
     counts = np.ones(len(data), dtype=bool) if data.weights is None else data.weights > 0
-    label = _label_ranks(data, _hashes(columns), counts)
-    total = _hashes(columns, label) + _mix(label)
+    label = _label_ranks(data, _hashes(kept or _ranked(data), np.zeros(len(data), dtype=np.uint64)), counts)
+    total = _hashes(kept or _ranked(data), label, labelled=True) + _mix(label)
     if data.weights is not None:
         total += _mix(_ranks(data.weights[:, None])[:, 0] + np.uint64(1 << 40))
     return np.argsort(total, kind="stable")
 
 
-def _hashes(columns: list[Numbers], labels: Numbers | None = None) -> Numbers:
+def _hashes(columns: Iterable[Numbers], label: Numbers, labelled: bool = False) -> Numbers:
     """h of every row; a column that repeats another, or is constant, adds nothing.
 
     Of a column and its reverse, the one of smaller signature counts: units may also change their sign. Where
     there are no labels to tell, as of a column of distinct numbers, both count.
     """
-    label = np.zeros(len(columns[0]) if columns else 0, dtype=np.uint64) if labels is None else labels
     total, seen = np.zeros(len(label), dtype=np.uint64), set()
     for ranks in columns:
         last = np.where(ranks == MISSING, np.uint64(0), ranks).max(axis=0, initial=0)
@@ -57,25 +59,32 @@ def _hashes(columns: list[Numbers], labels: Numbers | None = None) -> Numbers:
         key = _mix(np.minimum(*signs))
         one, other = (_mix(way + key) for way in ways)
         mixed = np.where(signs[0] <= signs[1], one, other)
-        if labels is None:
+        if not labelled:
             mixed = np.where(signs[0] == signs[1], one + other, mixed)
         for j in np.flatnonzero(ranks.any(axis=0)):
-            told = mixed[:, j].tobytes()
+            told = blake2b(mixed[:, j].tobytes(), digest_size=16).digest()
             if told not in seen:
                 seen.add(told)
                 total += mixed[:, j]
     return total
 
 
-def _ranked(data: Dataset) -> list[Numbers]:
+def _width(data: Dataset) -> int:
+    """Columns that are ranked: one for each category."""
+    return sum(len(c.categories) if c.kind == "categorical" else 1 for c in data.columns)
+
+
+def _ranked(data: Dataset) -> Iterator[Numbers]:
     """Ranks of all columns, some columns at a time."""
     coded = np.array([column.kind == "categorical" for column in data.columns], dtype=bool)
     plain = data.X[:, ~coded] if coded.any() else data.X
-    parts = [plain[:, i : i + SLAB] for i in range(0, plain.shape[1], SLAB)]
+    step = max(1, CELLS // max(1, len(data)))
+    yield from (_ranks(plain[:, i : i + step]) for i in range(0, plain.shape[1], step))
     for j in np.flatnonzero(coded):
         places = np.unique(data.X[:, j])
-        parts.append((data.X[:, j][:, None] == places[~np.isnan(places)]).astype(float))
-    return [_ranks(part) for part in parts]
+        places = places[~np.isnan(places)]
+        for i in range(0, len(places), step):
+            yield _ranks((data.X[:, j][:, None] == places[i : i + step]).astype(float))
 
 
 def _ranks(X: Array) -> Numbers:

@@ -12,12 +12,16 @@ from ..data.convert import Column
 from ..data.dataset import Dataset
 from ..data.vectors import binary_size
 from ..errors import DataworthError
+from ..limits import refuse_too_large
 from ..models.gaussian import distinct_rows
+from ..wording import option
 from .file import as_data, items, number, numbers, record
 from .maps import SCALES, Kernel, Scale, common_stretch
 
-SLAB = 8192
-"""Rows measured at a time, so that no second copy of a large dataset is made."""
+SLAB, CELLS = 8192, 1 << 25
+"""Rows, and numbers, measured at a time, so that no second copy of a large dataset is made."""
+COPIES = 4
+"""Of rows with their categories as columns, while they are worked on."""
 REACH = 1e5
 """Standard deviations of T beyond which a value counts as so far: a column that is all but constant in T says
 nothing of how far others may be, and a feature of 1e31 leaves no digit for the rest. From 1e3 to 1e6 scores
@@ -69,8 +73,9 @@ class Recipe:
         # equal rows once, so that they stay equal: a product's last bits depend on the place of a row
         rows, place = distinct_rows(data.select(self.columns).X)
         features = np.empty((len(rows), self.width))
-        for i in range(0, len(rows), SLAB):
-            features[i : i + SLAB] = self.map(self.scaled(rows[i : i + SLAB]))
+        together = max(1, min(SLAB, CELLS // max(1, len(self.center))))
+        for i in range(0, len(rows), together):
+            features[i : i + together] = self.map(self.scaled(rows[i : i + together]))
         return features if len(rows) == len(data) else features[place]
 
     def standard(self, X: Array) -> Array:
@@ -144,6 +149,10 @@ def expand(columns: tuple[Column, ...], X: Array, fill: Array) -> Array:
     filled = np.where(np.isnan(X), fill, X)
     if all(column.kind != "categorical" for column in columns):
         return filled
+    width = sum(len(column.categories) if column.kind == "categorical" else 1 for column in columns)
+    widest = max(columns, key=lambda column: len(column.categories))
+    what = f"a column for each of {len(widest.categories):,} categories of {widest.name!r}"
+    refuse_too_large(8.0 * COPIES * len(X) * width, what, f"leave it out with {option('exclude')}")
     parts = (
         X[:, [j]] == np.arange(len(column.categories)) if column.kind == "categorical" else filled[:, [j]]
         for j, column in enumerate(columns)
