@@ -42,7 +42,7 @@ def boosting(known: Labelled, to: Array, classes: int) -> Array:
 
 
 def forest(known: Labelled, to: Array, classes: int) -> Array:
-    """Fifty extremely randomised trees, each for all classes at once: boosting grows one a class and round."""
+    """Fifty extremely randomised trees, each for all classes: boosting grows one a class and round."""
     from sklearn.ensemble import ExtraTreesClassifier
 
     X, to = _narrow(known.X, to)
