@@ -44,10 +44,22 @@ def test_no_row_is_judged_by_a_model_that_saw_its_label_or_that_of_a_row_that_be
     assert not np.array_equal(one["yardstick"], other["yardstick"])
 
 
+def several_classes():
+    """Four corners of a plane, one label in five wrong; which are, and a yardstick."""
+    rng = np.random.default_rng(4)
+    y = rng.integers(4, size=320)
+    X = 2.0 * np.column_stack([y % 2, y // 2]) + rng.normal(0, 0.7, (320, 2))
+    wrong = rng.random(160) < 0.2
+    told = np.where(wrong, (y[:160] + rng.integers(1, 4, 160)) % 4, y[:160])
+    return dw.Dataset(X[:160], told), wrong, dw.Yardstick.fit(dw.Dataset(X[160:], y[160:]))
+
+
 def wrong_labels(kind):
     """A world with wrong labels, which these are, its yardstick, and the least AUC."""
     if kind == "plain":
         return NOISY, BAD, YARD, 0.7
+    if kind == "several classes":
+        return *several_classes(), 0.7
     if kind == "categories and missing cells":
         return *flipped(mixed(120, 1), 0.2, 1), dw.Yardstick.fit(mixed(120, 0)), 0.7
     data, wrong = numeric_labels(120, seed=6, d=2), np.random.default_rng(0).random(120) < 0.2
@@ -55,12 +67,14 @@ def wrong_labels(kind):
     return noisy, wrong, dw.Yardstick.fit(numeric_labels(160, seed=5, d=2)), 0.9
 
 
-@pytest.mark.parametrize("kind", ["plain", "categories and missing cells", "numeric"])
+@pytest.mark.parametrize("kind", ["plain", "several classes", "categories and missing cells", "numeric"])
 def test_wrong_labels_have_low_self_confidence(kind):
-    """By scikit-learn's AUC: 0.5 without knowledge."""
+    """By scikit-learn's AUC: 0.5 without knowledge. Of several classes a forest stands in for boosting."""
     noisy, bad, yard, least = wrong_labels(kind)
     known = predicted(noisy, yard)
-    for learner in (*LEARNERS, "pruned_ensemble"):
+    several = {"boosting": "forest"} if kind == "several classes" else {}
+    assert {several.get(name, name) for name in LEARNERS} < set(known.predictions)
+    for learner in (several.get(name, name) for name in (*LEARNERS, "pruned_ensemble")):
         assert roc_auc_score(bad, -known.self_confidence(learner)) > least, learner
 
 
@@ -115,8 +129,10 @@ def test_large_data_are_learnt_from_in_part(monkeypatch):
 
 def test_the_order_of_rows_moves_nothing_and_progress_is_told():
     told = []
-    first = CrossFit(NOISY, YARD.features(NOISY), YARD)(None, lambda *step: told.append(step)).predictions
-    order = np.random.default_rng(0).permutation(len(NOISY))
-    other = predicted(NOISY.take(order)).predictions
-    assert all(first[name][order] == pytest.approx(other[name], abs=1e-6) for name in first)
+    CrossFit(NOISY, YARD.features(NOISY), YARD)(None, lambda *step: told.append(step))
+    several, _, yard = several_classes()
+    for data, own in ((NOISY, YARD), (several, yard)):
+        order = np.random.default_rng(0).permutation(len(data))
+        first, other = predicted(data, own).predictions, predicted(data.take(order), own).predictions
+        assert all(first[name][order] == pytest.approx(other[name], abs=1e-6) for name in first)
     assert told == [(k, 15) for k in range(1, 16)]

@@ -255,10 +255,14 @@ class Predictions:
         known = (fitter.prior_variance, fitter.features(rows)) if posterior.gaussians else ()
         tempered = tuple(Tempered.of(*one, *known) for one in posterior.gaussians)
 
-        @cache
+        fits = {0.0: posterior.fit}
+
         def refitted(k: float) -> tuple[Sample, Fit]:
             some = reweighed(task.arms[arm], posterior.counted * 2.0**k)
-            return some, fitter(some.rows, (posterior.fit,), weights=some.weights, targets=some.targets)
+            if k not in fits:
+                near = fits[min(fits, key=lambda other: abs(other - k))]
+                fits[k] = fitter(some.rows, (near,), weights=some.weights, targets=some.targets)
+            return some, fits[k]
 
         return cls(task, fitter, rows, weights, block, tempered, refitted)
 

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from ..arrays import Array, Rows
 from ..errors import DataworthError
@@ -23,7 +22,7 @@ from ..inference.gaussian import fit_gaussian
 from ..inference.geometry import Primal
 from ..inference.logistic import Counts
 from ..inference.newton import find_mode
-from ..inference.softmax import POLISHED, ClassCounts, Stacked, contrast_roots, log_sum, predictor_points
+from ..inference.softmax import POLISHED, ClassCounts, Stacked, contrast_roots, log_chances
 from ..models import Linear, with_intercept
 from .kinds import KINDS, YardstickModel
 
@@ -142,15 +141,11 @@ def softmax(known: Known, variance: float, levels: Sequence[float], start: Any =
     geometry = Stacked(span.rows[counted], variance, classes)
     seen = ClassCounts(counts[counted])
     mode = find_mode(geometry, seen, start, polished=POLISHED)
-    root = contrast_roots(geometry, seen.terms(mode.f).curvature, span.others, span.beyond)
+    root = contrast_roots(geometry, mode.factor, span.others, span.beyond)
     half = np.random.default_rng(SEED).standard_normal((DRAWS // 2, classes - 1))
     drawn, mean, wanted = np.vstack([half, -half]), span.others @ mode.coef, known.wanted.astype(np.intp)
-    found = np.empty((len(levels), len(mean)))
-    for row, level in zip(found, levels, strict=True):
-        for part, f in predictor_points(mean, root, drawn / np.sqrt(level)):
-            own = f[wanted[part], np.arange(f.shape[1])]
-            row[part] = np.exp(own - log_sum(f)).mean(axis=1)
-    return Told(np.log(np.maximum(found, LEAST)), mode.coef if span.rows is known.rows else None)
+    found = [log_chances(mean, root, drawn / np.sqrt(level), wanted) for level in levels]
+    return Told(np.array(found), mode.coef if span.rows is known.rows else None)
 
 
 def numeric(known: Known, variance: float, levels: Sequence[float], start: Any = None) -> Told:
@@ -191,7 +186,9 @@ def _sigmoid(mean: Array, var: Array, levels: Sequence[float]) -> Array:
     """E σ(f), f ~ N(mean, var/level), for every level."""
     spread = np.sqrt(var)[:, None] * X_NODES
     shares = W_NODES / W_NODES.sum()
-    return np.array([expit(mean[:, None] + spread / np.sqrt(level)) @ shares for level in levels])
+    with np.errstate(over="ignore"):  # a fifth of the time of scipy's expit
+        odds = (np.exp(-mean[:, None] - spread / np.sqrt(level)) for level in levels)
+        return np.array([(1.0 / (1.0 + one)) @ shares for one in odds])
 
 
 def half_given_half(

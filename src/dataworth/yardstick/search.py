@@ -148,9 +148,12 @@ class Search:
         predict = one_of_classes if self.kind == "softmax" else PREDICT[self.kind]
         grid = self.grid(prior_variance)
         found: dict[tuple[str, str], tuple[float, Map, Array, int]] = {}
+        places: dict[str, int] = {}
         for candidate in maps(self.basis, self.effort):
             features = with_intercept(self.basis.features(candidate.cut(self.basis)), not self.basis.odd)
-            value, place = self.climb(features, grid, predict)
+            start = places.get(candidate.kind, min(START, len(grid) // 2))
+            value, place = self.climb(features, grid, predict, start)
+            places[candidate.kind] = place
             best = found.get((candidate.kind, candidate.scale))
             if best is None or value > best[0]:
                 found[candidate.kind, candidate.scale] = value, candidate, features, place
@@ -158,9 +161,13 @@ class Search:
         return [entry[1:] for entry in ranked[: self.effort.short]]
 
     def climb(
-        self, features: Array, grid: list[tuple[float, tuple[float, ...]]], predict: Callable[..., Told]
+        self,
+        features: Array,
+        grid: list[tuple[float, tuple[float, ...]]],
+        predict: Callable[..., Told],
+        place: int,
     ) -> tuple[float, int]:
-        """The best prior on the grid, uphill from C′ = 10, by one halving; its likelihood and place."""
+        """The best prior on the grid, uphill from a place, by one halving; its likelihood and place."""
         seen: dict[int, float] = {}
         starts: dict[Any, Any] = {}
 
@@ -172,7 +179,6 @@ class Search:
                 seen[i] = max(map(self.mean, rows))
             return seen[i]
 
-        place = min(START, len(grid) // 2)
         while max(at(place - 1), at(place + 1)) > at(place):
             place += 1 if at(place + 1) > at(place - 1) else -1
         return at(place), place

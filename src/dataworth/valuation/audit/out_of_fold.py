@@ -21,7 +21,7 @@ from ...measure import blocks_of_groups, group_codes
 from ...parallel.threads import one_thread
 from ...yardstick.recipe import expand
 from ...yardstick.yardstick import Yardstick
-from .learners import Labelled, boosting, gaussian_process, knn, label_spreading, linear
+from .learners import Labelled, boosting, forest, gaussian_process, knn, label_spreading, linear
 
 DIVISIONS, FOLDS = 2, 5
 """Two divisions into folds: one alone leaves which rows look wrong to the luck of its folds."""
@@ -210,9 +210,10 @@ class CrossFit:
             rows = np.random.default_rng([0xB11E, len(rows)]).permutation(rows)[:MAX_LEARNT]
         y, weights = self.targets[rows], None if self.data.weights is None else self.data.weights[rows]
         features, columns = (Labelled(view[rows], y, weights) for view in self._views)
+        name, grow = ("forest", forest) if self.classes > 2 else ("boosting", boosting)
         learners: dict[str, Callable[[], Array]] = {
             "yardstick": lambda: self._by_yardstick(features, views[0]),
-            "boosting": lambda: boosting(columns, views[1], self.classes),
+            name: lambda: grow(columns, views[1], self.classes),
             "knn": lambda: knn(features, views[0], self.classes),
             "linear": lambda: linear(columns, views[1], self.classes),
         }
