@@ -226,8 +226,9 @@ class Search:
         total, count = np.zeros((len(levels), len(features))), np.zeros(len(features))
         for i, (own, others) in enumerate(both_ways(splits)):
             for size in sizes:
-                told = predict(self.known(features, own[:size], others), prior, levels, starts.get((i, size)))
-                starts[i, size] = told.start
+                known, start = starts.get((i, size)) or (self.known(features, own[:size], others), None)
+                told = predict(known, prior, levels, start)
+                starts[i, size] = known, told.start
                 total[:, others] += told.log_p
                 count[others] += 1.0
         return total / count
