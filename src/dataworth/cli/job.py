@@ -36,7 +36,18 @@ OWN: dict[str, dict[str, Any]] = {
 }
 """Arguments of one command alone, and their defaults."""
 KEYS = ("command", "options", "inputs", "about", "dataworth_run")
-NOT_KEPT = ("baselines", "jobs", "engine", "address", "run_dir", "keep", "progress", "committed", "key")
+NOT_KEPT = (
+    "baselines",
+    "jobs",
+    "engine",
+    "address",
+    "cache",
+    "run_dir",
+    "keep",
+    "progress",
+    "committed",
+    "key",
+)
 """Options that do not determine a result, and a key, which is nobody else's business."""
 FILES = ("yardstick", "ledger", "values")
 """Options that name files."""

@@ -37,6 +37,10 @@ class Lines:
     def preparing(self, what: str) -> None:
         """What is done before the work is known: a log hears nothing of it."""
 
+    def note(self, what: str) -> None:
+        """Print a line."""
+        self._write(what)
+
     def expect(self, seconds: float) -> None:
         """Print the estimate of long work; what was counted before is another matter."""
         self._started = None

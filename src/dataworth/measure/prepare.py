@@ -23,7 +23,8 @@ from ..yardstick.yardstick import Yardstick
 from .designs import Sample, weights_of
 from .labels_alone import LabelsAlone
 from .metrics import chosen_metric
-from .options import Options
+from .options import Options, tell_note
+from .yardstick_cache import fit_or_load
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,13 +124,19 @@ class Pool:
         return replace(self, X=rows, y=targets, fitter=bind(model, rows, targets))
 
 
+KEPT = "kept from an earlier call with this test set (--no-cache fits it anew)"
+
+
 def find_yardstick(test: Dataset, options: Options) -> Yardstick:
     """The yardstick given, or one fitted to the test set, as the options want it."""
     yardstick = options.yardstick
     if yardstick is None:
         # from the test set alone: the seed of a measurement does not move it (`Yardstick.fit(seed=)` does)
         wanted = {name: getattr(options, name) for name in ("inference", "prior_variance")}
-        return Yardstick.fit(test, model=options.kind, **wanted)
+        found, kept = fit_or_load(test, options.cache, model=options.kind, **wanted)
+        if kept:
+            tell_note(options.progress, f"yardstick {found.digest[:12]}: {KEPT}")
+        return found
     if not isinstance(yardstick, Yardstick):
         raise DataworthError(
             f"yardstick is a {type(yardstick).__name__}; give a Yardstick, by Yardstick.fit or .load."
