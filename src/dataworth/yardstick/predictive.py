@@ -200,6 +200,16 @@ def _sigmoid(mean: Array, var: Array, levels: Sequence[float]) -> Array:
     return np.array([expit(mean[:, None] + spread / np.sqrt(level)) @ shares for level in levels])
 
 
+def log_predictives(model: YardstickModel, tempering: float, known: Known) -> Array:
+    """Log p of each other row by a yardstick's model, where known rows count `tempering` times."""
+    kind = next(name for name, made in KINDS.items() if isinstance(model, made))
+    level, ratio = (tempering, tempering)
+    if isinstance(model, Linear):
+        level = float(model.noise_variance)  # type: ignore[arg-type]  # a yardstick's noise is a number
+        ratio = tempering / level
+    return PREDICT[kind](known, model.prior_variance * ratio, (level,)).log_p[0]
+
+
 def half_given_half(
     model: YardstickModel,
     tempering: float,
@@ -216,16 +226,10 @@ def half_given_half(
     >>> half_given_half(Logistic(1.0), 1.0, X, y, splits) < half_given_half(Logistic(9.0), 1.0, X, y, splits)
     True
     """
-    kind = next(name for name, made in KINDS.items() if isinstance(model, made))
-    level, ratio = (tempering, tempering)
-    if isinstance(model, Linear):
-        level = float(model.noise_variance)  # type: ignore[arg-type]  # a yardstick's noise is a number
-        ratio = tempering / level
     rows, classes = with_intercept(X, model.intercept), int(y.max()) + 1
     weights = np.ones(len(y)) if weights is None else weights
     found = []
     for own, others in both_ways(splits):
         asked = Known(rows[own], y[own], weights[own], rows[others], y[others], classes)
-        told = PREDICT[kind](asked, model.prior_variance * ratio, (level,)).log_p[0]
-        found.append(float(weights[others] @ told))
+        found.append(float(weights[others] @ log_predictives(model, tempering, asked)))
     return float(np.mean(found))

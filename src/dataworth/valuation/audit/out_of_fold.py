@@ -18,6 +18,7 @@ from ...data.dataset import Dataset
 from ...data.order import canonical_order
 from ...data.rows import same_rows
 from ...measure import blocks_of_groups, group_codes
+from ...models import Logistic
 from ...parallel.threads import one_thread
 from ...yardstick.recipe import expand
 from ...yardstick.yardstick import Yardstick
@@ -265,8 +266,13 @@ class CrossFit:
         return np.tile(counts / counts.sum(), (n, 1))
 
     def _by_yardstick(self, known: Labelled, to: Array) -> Array:
-        weights = np.ones(len(known.y)) if known.weights is None else known.weights
-        posterior: Any = self.yardstick.model.fit(known.X, known.y, self.yardstick.tempering * weights)
+        weights, model = (
+            np.ones(len(known.y)) if known.weights is None else known.weights,
+            self.yardstick.model,
+        )
+        if isinstance(model, Logistic):
+            model = replace(model, inference="laplace")  # a tenth of the cost; probabilities hardly differ
+        posterior: Any = model.fit(known.X, known.y, self.yardstick.tempering * weights)
         return np.asarray(posterior.predict_proba(to), dtype=float).reshape(len(to), -1)
 
 
