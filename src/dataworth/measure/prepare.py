@@ -20,7 +20,7 @@ from ..models.gaussian import distinct_rows, room_for_rows
 from ..parallel.threads import one_thread
 from ..wording import counted
 from ..yardstick.yardstick import Yardstick
-from .designs import Sample, weights_of
+from .designs import Sample
 from .labels_alone import LabelsAlone
 from .metrics import chosen_metric
 from .options import Options, tell_note
@@ -111,10 +111,6 @@ class Pool:
         tempering = yardstick.tempering if getattr(fitter, "takes_weights", True) else 1.0
         labels = LabelsAlone.of(yardstick, y[start - len(part) :], part.weights)
         return cls(X, y, fitter, samples, labels, tempering)
-
-    def known(self, test: Sample) -> Array:
-        """Log-probability of each of some test rows by the labels of all others."""
-        return self.labels.log_p(self.y[test.rows], weights_of(test))
 
     def extended(self, X: Array, y: Array, model: Model) -> Pool:
         """The pool with further rows below the others, whose places stay; only these were measured anew."""
