@@ -69,25 +69,28 @@ def wrong_labels(kind):
 
 @pytest.mark.parametrize("kind", ["plain", "several classes", "categories and missing cells", "numeric"])
 def test_wrong_labels_have_low_self_confidence(kind):
-    """By scikit-learn's AUC: 0.5 without knowledge. Of several classes a forest stands in for boosting."""
+    """By scikit-learn's AUC: 0.5 without knowledge."""
     noisy, bad, yard, least = wrong_labels(kind)
     known = predicted(noisy, yard)
-    several = {"boosting": "forest"} if kind == "several classes" else {}
-    assert {several.get(name, name) for name in LEARNERS} < set(known.predictions)
-    for learner in (several.get(name, name) for name in (*LEARNERS, "pruned_ensemble")):
+    assert set(LEARNERS) < set(known.predictions)
+    for learner in (*LEARNERS, "pruned_ensemble"):
         assert roc_auc_score(bad, -known.self_confidence(learner)) > least, learner
 
 
 def test_the_pruned_ensemble_learns_without_doubted_rows(monkeypatch):
-    seen, learn = [], CrossFit._learn
+    seen, boosted = [], CrossFit._by_boosting
+    learn = CrossFit._learn
     monkeypatch.setattr(
-        CrossFit, "_learn", lambda self, use, views: seen.append(use) or learn(self, use, views)
+        CrossFit, "_learn", lambda self, use, *rest: seen.append(use) or learn(self, use, *rest)
+    )
+    monkeypatch.setattr(
+        CrossFit, "_by_boosting", lambda self, uses, *rest: seen.extend(uses) or boosted(self, uses, *rest)
     )
     known = predicted(NOISY)
     doubted = known.labels("ensemble") != known.targets
-    assert len(seen) == 15  # two divisions and the second pass, five folds each
-    assert all(not (use & doubted).any() for use in seen[10:])
-    assert all((use & doubted).any() for use in seen[:10])
+    assert len(seen) == 30  # two divisions and the second pass, five folds each; boosting and the others
+    assert all(not (use & doubted).any() for use in seen[20:])
+    assert all((use & doubted).any() for use in seen[:20])
 
 
 def test_weights_count_as_copies_do():
@@ -106,25 +109,39 @@ def test_weights_count_as_copies_do():
 
 
 def test_large_data_are_learnt_from_in_part(monkeypatch):
-    """4,000 rows at most; labels are spread over 10,000 at most; wide rows are boosted on forty axes."""
+    """4,000 rows at most; labels are spread over 10,000 at most."""
     assert (out_of_fold.MAX_LEARNT, learners.MAX_SPREAD) == (4000, 10_000)
     sizes = []
     monkeypatch.setattr(out_of_fold, "MAX_LEARNT", 50)
+    boosting, linear = out_of_fold.boosting, out_of_fold.linear
     monkeypatch.setattr(
         out_of_fold,
         "boosting",
-        lambda known, *rest: sizes.append(len(known.y)) or learners.linear(known, *rest),
+        lambda X, y, weights, classes: sizes.extend((weights > 0).sum(1)) or boosting(X, y, weights, classes),
+    )
+    monkeypatch.setattr(
+        out_of_fold, "linear", lambda known, *rest: sizes.append(len(known.y)) or linear(known, *rest)
     )
     assert roc_auc_score(BAD, -predicted(NOISY).self_confidence("ensemble")) > 0.7
     assert max(sizes) == 50
     monkeypatch.setattr(learners, "MAX_SPREAD", 200)
     assert "label_spreading" in predicted(NOISY, added=CLEAN.take(range(50))).added
     assert "label_spreading" not in predicted(NOISY, added=CLEAN.take(range(51))).added
-    X = np.random.default_rng(0).normal(size=(80, 301))
-    known = Labelled(X, (X[:, 0] > 0).astype(float))
-    monkeypatch.setattr(learners, "_predicted", lambda learner, known, to, classes: (known.X.shape, to.shape))
-    assert learners.boosting(known, X[:9], 2) == ((80, 40), (9, 40))
-    assert learners.boosting(known._replace(X=X[:, 1:]), X[:9, 1:], 2) == ((80, 300), (9, 300))
+
+
+def test_wide_rows_are_learnt_from_on_forty_axes():
+    """Above 300 columns; the axes are those of an exact decomposition."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 301)) * 1.1 ** -np.arange(301.0)
+    yard = dw.Yardstick.fit(dw.Dataset(X, X[:, 0] > 0), prior_variance=1.0)
+    for columns, expected in ((300, 300), (301, 40)):
+        data = dw.Dataset(X[:, :columns], X[:, 0] > 0)
+        yard = dw.Yardstick.fit(data, prior_variance=1.0)
+        assert CrossFit(data, yard.features(data), yard)._views[1].shape == (80, expected)
+    centred = X - X.mean(axis=0)
+    axes = out_of_fold.principal_axes(centred, 5)
+    exact = np.linalg.svd(centred, full_matrices=False)[2][:5]
+    assert np.abs(np.abs(exact @ axes) - np.eye(5)).max() < 1e-6
 
 
 def test_the_order_of_rows_moves_nothing_and_progress_is_told():

@@ -91,7 +91,8 @@ def _first_of_each(X: Array, radius: float) -> np.ndarray:
     """Greedily: a row stays unless an earlier one that stayed lies within the radius."""
     from scipy.spatial import cKDTree
 
-    keep, radius = np.ones(len(X), dtype=bool), radius * (1 + 1e-9) + 1e-9  # rounding is not to part equal rows
+    keep = np.ones(len(X), dtype=bool)
+    radius = radius * (1 + 1e-9) + 1e-9  # rounding is not to part equal rows
     some = np.random.default_rng(SEED).standard_normal((X.shape[1], min(AXES, X.shape[1])))
     along = X @ np.linalg.qr(X.T @ (X @ some))[0]  # nearly the principal axes
     tree = cKDTree(along)

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, Flags
 
 LEVEL = 0.95
 FEW = 30
@@ -187,3 +187,16 @@ def against_controls(after: Array, controls: Array, level: float = LEVEL) -> Est
         return gap
     degrees = total**2 / (gap.stderr**4 / gap.degrees + between**2 / (replicates - 1))
     return make_estimate(gap.value, float(np.sqrt(total)), degrees, level)
+
+
+def discoveries(p_values: Array, rate: float) -> Flags:
+    """Which are shown if at most this proportion of them is to be false, on average.
+
+    The k smallest, k being the largest with p₍ₖ₎ ≤ rate · k/n (Benjamini & Hochberg 1995).
+
+    >>> discoveries(np.array([0.01, 0.9, 0.04, 0.03]), 0.1).tolist()
+    [True, False, True, True]
+    """
+    ordered = np.sort(p_values)
+    below = ordered[ordered <= rate * np.arange(1, len(ordered) + 1) / max(1, len(ordered))]
+    return np.asarray(p_values <= below.max(initial=-1.0))

@@ -35,7 +35,7 @@ from ..errors import DataworthError
 from ..wording import listed
 from ..yardstick.yardstick import Yardstick
 from .designs import AFTER, BEFORE, Arm
-from .intervals import LEVEL, Estimate, degrees_of, make_estimate, two_sided
+from .intervals import LEVEL, Estimate, degrees_of, discoveries, make_estimate, two_sided
 from .prepare import Measurement
 
 VALUES = 8
@@ -311,8 +311,6 @@ def shown_slices(case: Measurement, by_row: Mapping[Arm, Array]) -> tuple[Slice,
 
 def found_slices(case: Measurement, by_row: Mapping[Arm, Array], known: Collection[str]) -> tuple[Slice, ...]:
     """The surest slices of all other columns whose change differs from zero, those that lose first."""
-    from scipy.stats import false_discovery_control
-
     test = case.test
     names = [*test.names, *(["group"] if test.groups is not None else []), "cluster"]
     columns = columns_of(case, [name for name in names if name not in known])
@@ -321,7 +319,7 @@ def found_slices(case: Measurement, by_row: Mapping[Arm, Array], known: Collecti
     if not tried:
         return ()
     p = np.array([two_sided(one.change) for _, one in tried])
-    sure = np.flatnonzero(false_discovery_control(p) <= 1.0 - LEVEL)
+    sure = np.flatnonzero(discoveries(p, 1.0 - LEVEL))
     sure = sure[np.argsort(p[sure], kind="stable")][:MOST]
     level = 1.0 - (1.0 - LEVEL) * len(sure) / len(tried)
     shown = (replace(tried[i][1], change=tried[i][1].change.at(level)) for i in sure)

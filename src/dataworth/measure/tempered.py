@@ -90,10 +90,8 @@ class Task(NamedTuple):
             return task._replace(fits=tuple(fitter(test.rows, weights=test.weights) for test in tests))
         rows = np.concatenate([test.rows for test in tests])
         weights = np.concatenate([weights_of(test) for test in tests])
-        units, known = design.units()[rows - rows.min()], np.empty(len(rows))
-        for own in np.split(np.argsort(units, kind="stable"), np.cumsum(np.bincount(units))[:-1]):
-            known[own] = pool.known(Sample(rows[own], weights[own]))
-        return task._replace(units=units, known=known)
+        units = design.units()[rows - rows.min()]
+        return task._replace(units=units, known=pool.labels.log_p(pool.y[rows], weights, units))
 
     @property
     def start(self) -> int | None:

@@ -25,7 +25,7 @@ from ..errors import DataworthError
 from ..models import with_intercept
 from .candidates import EFFORTS, Effort, Map, Trial, maps
 from .predictive import PREDICT, Known, Told, both_ways, halves, one_of_classes
-from .probes import eye
+from .probes import eye, in_sums
 from .recipe import Basis, Recipe
 
 PRIORS = tuple(float(f"{c:.3g}") for c in 10.0 ** np.arange(-3.0, 3.51, 0.5))
@@ -232,8 +232,9 @@ class Search:
         total, count = np.zeros((len(levels), len(features))), np.zeros(len(features))
         for i, (own, others) in enumerate(both_ways(splits)):
             for size in sizes:
-                told = predict(self.known(features, own[:size], others), prior, levels, starts.get((i, size)))
-                starts[i, size] = told.start
+                known, start = starts.get((i, size)) or (self.known(features, own[:size], others), None)
+                told = predict(known, prior, levels, start)
+                starts[i, size] = known, told.start
                 total[:, others] += told.log_p
                 count[others] += 1.0
         return total / count
@@ -267,7 +268,7 @@ class Search:
             others = np.concatenate(blocks)
             asked = self.known(point.features, rows, others, targets)
             told = self.weights[others] * PREDICT[self.kind](asked, point.prior, (point.level,)).log_p[0]
-            return np.add.reduceat(told, np.cumsum([0, *map(len, blocks[:-1])]))
+            return in_sums(told, blocks)
 
         return eye(score, self.targets, self.splits, self.kind == "linear", self.seed)
 

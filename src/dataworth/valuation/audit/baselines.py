@@ -45,7 +45,6 @@ GRID = (0.05, 0.1, 0.15, 0.2, 0.3)
 LEARNERS = {
     "yardstick": "the yardstick's model",
     "boosting": "gradient boosting",
-    "forest": "a random forest",
     "ensemble": "the ensemble",
     "pruned_ensemble": "the pruned ensemble",
     "gaussian_process": "a Gaussian process",
@@ -55,7 +54,7 @@ LEARNERS = {
 """Learners whose predictions baselines follow, and their labels."""
 FOR_NEW_ROWS = ("linear", "label_spreading")
 """Learners that label new rows only; the ensemble chooses among the old ones."""
-ORDERS = [*product(("yardstick", "boosting", "forest"), ("least confident", "smallest margin"))]
+ORDERS = [*product(("yardstick", "boosting"), ("least confident", "smallest margin"))]
 ORDERS += [("ensemble", "random rows")]
 """Learners by which weights go to other rows than the most confident, and to which."""
 
