@@ -207,14 +207,11 @@ class Folded(NamedTuple):
 
 
 def folded_columns(stored: int, metadata: Any) -> Folded:
-    """Those that may unfold to more than a file may: a long text stands once, and rows only name it."""
-    found = {
-        chunk.path_in_schema
-        for chunk in chunks(metadata)
-        if chunk.physical_type == "BYTE_ARRAY"
-        and any("DICTIONARY" in one for one in chunk.encodings)
-        and chunk.num_values * chunk.total_uncompressed_size > most_unpacked(stored)
-    }
+    """All, if together they may unfold to more than a file may: a long text stands once, and rows name it."""
+    texts = (chunk for chunk in chunks(metadata) if chunk.physical_type == "BYTE_ARRAY")
+    coded = [chunk for chunk in texts if any("DICTIONARY" in one for one in chunk.encodings)]
+    most = sum(chunk.num_values * chunk.total_uncompressed_size for chunk in coded)
+    found = {chunk.path_in_schema for chunk in coded} if most > most_unpacked(stored) else set()
     every = [metadata.schema.column(j) for j in range(metadata.num_columns)]
     known = [column for column in every if column.path in found]
     flat = [column.path for column in known if column.path == column.name]
