@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import zipfile
@@ -46,6 +47,15 @@ def long_labels_parquet(path: Path, length: int, rows: int, within: int = 0, gro
         labels = pa.ListArray.from_arrays(np.arange(0, rows + 1, within), labels)
     table = pa.table({"a": np.arange(len(labels)) + 0.5, "label": labels})
     pq.write_table(table, path, compression="zstd", store_schema=False, row_group_size=rows // groups)
+    return path
+
+
+def commas_gz(path: Path, rows: int) -> Path:
+    """Empty cells, a byte each, packed a thousandfold."""
+    with gzip.open(path, "wb", 6) as out:
+        out.write(",".join([*(f"c{j}" for j in range(64)), "label"]).encode() + b"\n")
+        for _ in range(rows // 1000):
+            out.write((b"," * 64 + b"1\n") * 1000)
     return path
 
 

@@ -119,6 +119,7 @@ SMALL = {
     "own.jsonl": (lambda p: hostile.many_keys_jsonl(p, 5000, 5000), "give every line the same keys"),
     "first.json": (lambda p: write(p, json.dumps([dict.fromkeys(WIDE[:9999], 1), *[{}] * 9999])), UNPACKS),
     "lists.json": (lambda p: write(p, json.dumps({name: [1] for name in WIDE})), COLUMNS),
+    "commas.csv.gz": (lambda p: hostile.commas_gz(p, 200_000), UNPACKS),
     "header.csv": (lambda p: write(p, ",".join(WIDE)), COLUMNS),
     "wide.npz": (wide_npz, COLUMNS),
     "zeros.feather": (lambda p: hostile.bomb_feather(p, 10**7), UNPACKS),
