@@ -44,6 +44,7 @@ FILES = {
     "rows.parquet": (lambda p: hostile.constant_parquet(p, 10**8, a=0.0, b=0.0, label=1.0), "10⁸ equal rows"),
     "keys.jsonl": (lambda p: hostile.many_keys_jsonl(p, 6 * 10**5, 10), "6·10⁵ keys in ten lines"),
     "own.jsonl": (lambda p: hostile.many_keys_jsonl(p, 40_000, 40_000), "lines with keys of their own"),
+    "commas.csv.gz": (lambda p: hostile.commas_gz(p, 1_500_000), "10⁸ empty cells, packed"),
     "header.csv": (lambda p: p.write_text(",".join(f"c{j}" for j in range(10**6))), "a million columns"),
     "far.xlsx": (hostile.far_cell_xlsx, "one cell in the last row and column"),
     "column.xlsx": (lambda p: hostile.far_cells_xlsx(p, 50_000), "cells in the last column alone"),

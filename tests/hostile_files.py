@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import zipfile
@@ -39,13 +40,22 @@ def values_file(path: Path, rows: int) -> Path:
     return path
 
 
-def long_labels_parquet(path: Path, length: int, rows: int, within: int = 0) -> Path:
+def long_labels_parquet(path: Path, length: int, rows: int, within: int = 0, groups: int = 2) -> Path:
     """Two labels of megabytes, which stand once in a dictionary, and in every row, or list of every row."""
     labels = pa.DictionaryArray.from_arrays(pa.array(np.arange(rows) % 2), ["x" * length, "y" * length])
     if within:
         labels = pa.ListArray.from_arrays(np.arange(0, rows + 1, within), labels)
     table = pa.table({"a": np.arange(len(labels)) + 0.5, "label": labels})
-    pq.write_table(table, path, compression="zstd", store_schema=False, row_group_size=rows // 2)
+    pq.write_table(table, path, compression="zstd", store_schema=False, row_group_size=rows // groups)
+    return path
+
+
+def commas_gz(path: Path, rows: int) -> Path:
+    """Empty cells, a byte each, packed a thousandfold."""
+    with gzip.open(path, "wb", 6) as out:
+        out.write(",".join([*(f"c{j}" for j in range(64)), "label"]).encode() + b"\n")
+        for _ in range(rows // 1000):
+            out.write((b"," * 64 + b"1\n") * 1000)
     return path
 
 
@@ -79,13 +89,16 @@ def _sheet(rows: bytes) -> bytes:
     return head + rows + b"</sheetData></worksheet>"
 
 
+INLINE = b'<c r="%s" t="inlineStr"><is><t>%s</t></is></c>'
+ROWS = (
+    b'<row r="1">' + INLINE % (b"A1", b"a") + INLINE % (b"B1", b"label") + b"</row>",
+    b'<row r="2"><c r="A2"><v>1</v></c><c r="B2"><v>0</v></c></row>',
+)
+
+
 def far_cell_xlsx(path: Path) -> Path:
     """Two rows, and one cell in the last row and column that a sheet has."""
-    text = b'<c r="%s" t="inlineStr"><is><t>%s</t></is></c>'
-    head = b'<row r="1">' + text % (b"A1", b"a") + text % (b"B1", b"label") + b"</row>"
-    rows = b'<row r="2"><c r="A2"><v>1</v></c><c r="B2"><v>0</v></c></row>'
-    far = b'<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
-    return xlsx(path, _sheet(head + rows + far))
+    return xlsx(path, _sheet(b"".join(ROWS) + b'<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'))
 
 
 def many_cells_xlsx(path: Path, rows: int, columns: int) -> Path:

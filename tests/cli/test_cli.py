@@ -1,13 +1,16 @@
 """What commands print, read and write, on files as people have them."""
 
 import json
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
+import dataworth as dw
 from commands import MEASURING, call, measured, process, refused, run
+from dataworth.valuation.values.guard import save_values
 
 
 def test_audit_in_a_process_shows_the_rise_and_what_it_is_made_of(folder):
@@ -109,6 +112,31 @@ def test_a_yardstick_is_the_librarys_and_says_where_it_is(inside, tmp_path):
     assert "cannot be written, for there is no directory" in refused(call(*words, "-o", "no/y.json"))
     outcome = call("score", "clean.csv", "--test", "test.csv", "--yardstick", "raw.csv", "--label", "target")
     assert "'raw.csv' is not a yardstick" in refused(outcome)
+
+
+def test_a_spreadsheet_runs_no_name_of_a_file_or_row(inside, tmp_path, monkeypatch):
+    lines = Path("raw.csv").read_text().splitlines()
+    lines = [f"{line},{'who' if i == 0 else f'=cmd({i})'}" for i, line in enumerate(lines)]
+    (tmp_path / "=cmd().csv").write_text("\n".join(lines) + "\n")
+    words = ("--test", inside / "test.csv", "--yardstick", inside / "y.json", "--label", "target", "-q")
+    monkeypatch.chdir(tmp_path)
+    ranked = call("rank", "=cmd().csv", inside / "half.csv", *words, "--exclude", "who", "--csv", "r.csv")
+    assert ranked[0] == 0
+    arms = [line.split(",")[1] for line in Path("r.csv").read_text().splitlines()[1:]]
+    assert {*arms} == {"'=cmd()", "half"}
+    data = dw.read("=cmd().csv", label="target", id="who")
+    found = dw.values(data, dw.read(inside / "test.csv", label="target"), prior_variance=1.0)
+    save_values(found, tmp_path / "v.csv")
+    assert "\n0,'=cmd(1)," in Path("v.csv").read_text()
+
+
+def test_the_key_of_a_yardstick_is_named_where_it_is_none(inside, tmp_path):
+    saved = tmp_path / "y.json"
+    call("yardstick", "test.csv", "--label", "target", "--prior-variance", 1, "-o", saved)
+    for key in ('"short"', "3", '"\\ud800"'):
+        (tmp_path / "y.key.json").write_text(f'{{"key": {key}}}')
+        told = refused(call("yardstick", "test.csv", "--label", "target", "--verify", saved, "-q"))
+        assert f"{tmp_path / 'y.key.json'} is no key of a yardstick" in told
 
 
 def test_an_audit_finds_the_file_of_values_beside_the_data(inside, tmp_path, monkeypatch):

@@ -1,9 +1,11 @@
 """How far the work is: lines in a log, a bar on a terminal."""
 
+import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
-from dataworth.cli.progress import Bar, Lines, fewer
+from dataworth.cli.progress import Bar, Lines, fewer, reading
 
 
 def test_a_log_gets_a_line_now_and_then(monkeypatch):
@@ -42,6 +44,23 @@ def test_what_to_do_where_reading_takes_long_suits_the_command_and_the_file():
     assert "sample" in fewer("score", [Path("a.csv")])
     assert "sample" not in fewer("audit", [Path("a.csv")])  # which refuses it
     assert fewer("score", [Path("a.csv"), Path("b.XLSX")]) == "save .xlsx as .csv"
+
+
+def test_reading_is_told_of_after_five_seconds(monkeypatch):
+    waited = []
+
+    def timer(seconds, write, told):
+        waited.append((seconds, *told))
+        return threading.Timer(100, write, told)
+
+    monkeypatch.setattr("dataworth.cli.progress.threading", SimpleNamespace(Timer=timer))
+    with reading(False, [Path(f"{name}.csv") for name in "abcd"]):
+        pass
+    (found,) = waited
+    assert found[0] == 5
+    assert found[1].startswith(
+        "reading a.csv, b.csv, c.csv and 1 more takes more than 5 s: fewer rows take less"
+    )
 
 
 def test_a_bar_shows_how_far_the_work_is():

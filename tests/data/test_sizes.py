@@ -85,7 +85,7 @@ def test_what_unfolds_is_measured_while_it_is_folded(name):
 def test_folded_texts_are_read_as_they_are(tmp_path, monkeypatch):
     place = tmp_path / "t.parquet"
     pq.write_table(TABLE, place, row_group_size=700)
-    monkeypatch.setattr("dataworth.limits.LIMITS", replace(LIMITS, unpacked=200_000, times=0))
+    monkeypatch.setattr("dataworth.limits.LIMITS", replace(LIMITS, unpacked=500_000, times=0))
     for together in (None, 300):
         found = pa.Table.from_batches(parquet_batches(str(place), together))
         assert found.schema.equals(pq.read_table(place).schema, check_metadata=True)
@@ -97,7 +97,7 @@ def test_folded_texts_are_read_as_they_are(tmp_path, monkeypatch):
     assert "shorten the texts that stand in many rows" in refusal(list, parquet_batches(str(place)))
 
 
-WIDE = [f"c{j}" for j in range(70_000)]
+WIDE = [f"c{j}" for j in range(140_000)]
 
 
 def write(place, text):
@@ -108,16 +108,18 @@ def wide_npz(place):
     np.savez_compressed(place, X=np.zeros((2, len(WIDE))), y=[0, 1])
 
 
-COLUMNS, UNPACKS = "it has more than 65,536 columns", "unpacks to over"
+COLUMNS, UNPACKS = "it has more than 131,072 columns", "unpacks to over"
 SMALL = {
     "labels.parquet": (lambda p: hostile.long_labels_parquet(p, 200_000, 1000), "shorten the texts"),
+    "groups.parquet": (lambda p: hostile.long_labels_parquet(p, 20_000, 10_000, groups=200), "shorten"),
     "lists.parquet": (lambda p: hostile.long_labels_parquet(p, 200_000, 1000, 2), "shorten the texts"),
     "rows.parquet": (lambda p: hostile.constant_parquet(p, 10**7, a=0.0, label=1.0), "read some rows, with"),
-    "keys.jsonl": (lambda p: hostile.many_keys_jsonl(p, 70_000, 10), COLUMNS),
-    "keys.json": (lambda p: hostile.many_keys_jsonl(p, 70_000, 10), COLUMNS),
+    "keys.jsonl": (lambda p: hostile.many_keys_jsonl(p, 140_000, 10), COLUMNS),
+    "keys.json": (lambda p: hostile.many_keys_jsonl(p, 140_000, 10), COLUMNS),
     "own.jsonl": (lambda p: hostile.many_keys_jsonl(p, 5000, 5000), "give every line the same keys"),
     "first.json": (lambda p: write(p, json.dumps([dict.fromkeys(WIDE[:9999], 1), *[{}] * 9999])), UNPACKS),
     "lists.json": (lambda p: write(p, json.dumps({name: [1] for name in WIDE})), COLUMNS),
+    "commas.csv.gz": (lambda p: hostile.commas_gz(p, 200_000), UNPACKS),
     "header.csv": (lambda p: write(p, ",".join(WIDE)), COLUMNS),
     "wide.npz": (wide_npz, COLUMNS),
     "zeros.feather": (lambda p: hostile.bomb_feather(p, 10**7), UNPACKS),
@@ -152,6 +154,13 @@ def test_a_cell_far_away_is_read_without_what_lies_between(tmp_path):
     about = describe(place)
     assert about.rows == 2
     assert [role.column for role in about.roles][:2] == ["a", "label"]
+
+
+def test_what_a_sheet_says_of_its_size_counts_for_nothing(tmp_path):
+    """By what it says, two rows would be a million of 16,384 cells."""
+    sheet = hostile._sheet(b"".join(hostile.ROWS))
+    said = sheet.replace(b"<sheetData>", b'<dimension ref="A1:XFD1048576"/><sheetData>')
+    assert describe(hostile.xlsx(tmp_path / "t.xlsx", said)).rows == 1
 
 
 def test_keys_are_counted_as_json_has_them(tmp_path):

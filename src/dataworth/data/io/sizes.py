@@ -27,6 +27,8 @@ CELL, TEXT = 8, 40
 """Bytes of a number, and of a text of Python's."""
 STEP, LONGEST_LINE = 1 << 22, 1 << 24
 """Bytes that are looked through together, and of a line of JSON that can be read."""
+SEPARATORS = (b",", b";", b"\t", b"|", b"\n")
+"""What may end a cell of a text."""
 UNPACK = "unpack it yourself, if that is meant"
 
 
@@ -43,7 +45,9 @@ def size_of_text(path: Path) -> Size:
     """Of a text, an archive, or any other file that holds its cells plainly."""
     stored = unpacked = path.stat().st_size
     if path.suffix.lower() == ".gz":
-        unpacked = sum(map(len, _pieces(path)))
+        # an empty cell is a byte of text, and a number in the end
+        ends = [(len(piece), sum(map(piece.count, SEPARATORS))) for piece in _pieces(path)]
+        unpacked = max(sum(n for n, _ in ends), CELL * sum(cells for _, cells in ends))
     elif path.suffix.lower() in (".npz", ".xlsx") and zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
             unpacked = sum(entry.file_size for entry in archive.infolist())
@@ -207,14 +211,11 @@ class Folded(NamedTuple):
 
 
 def folded_columns(stored: int, metadata: Any) -> Folded:
-    """Those that may unfold to more than a file may: a long text stands once, and rows only name it."""
-    found = {
-        chunk.path_in_schema
-        for chunk in chunks(metadata)
-        if chunk.physical_type == "BYTE_ARRAY"
-        and any("DICTIONARY" in one for one in chunk.encodings)
-        and chunk.num_values * chunk.total_uncompressed_size > most_unpacked(stored)
-    }
+    """All, if together they may unfold to more than a file may: a long text stands once, and rows name it."""
+    texts = (chunk for chunk in chunks(metadata) if chunk.physical_type == "BYTE_ARRAY")
+    coded = [chunk for chunk in texts if any("DICTIONARY" in one for one in chunk.encodings)]
+    most = sum(chunk.num_values * chunk.total_uncompressed_size for chunk in coded)
+    found = {chunk.path_in_schema for chunk in coded} if most > most_unpacked(stored) else set()
     every = [metadata.schema.column(j) for j in range(metadata.num_columns)]
     known = [column for column in every if column.path in found]
     flat = [column.path for column in known if column.path == column.name]
