@@ -44,7 +44,7 @@ from ...measure.slices import Balanced, Slice, check_slices, shown_slices
 from ...wording import in_nats
 from ..entry import measurement
 from ..result import Replay, Result, nats, rests_on
-from ..values.guard import refuse_chosen
+from ..values.guard import judges
 from .arms import Arms, Curated, rate_arms, row_arms, size_arms
 from .attribution import attribute
 from .baselines import all_baselines
@@ -171,11 +171,11 @@ def audit(
     if opts.committed is not None:
         check_commitment(before, opts.committed, opts.key)
     if after is not None:
-        refuse_chosen(before, after, test, opts.values)
+        scored, notes = judges(before, after, test, opts.values)
     designs = DESIGNS["audit"] if curate is None else default_first(curate, DESIGNS["curate"])
     design = opts.choose_design(designs)
     check_slices(scored, opts.slices or ())
-    yardstick = find_yardstick(scored, opts)
+    yardstick = find_yardstick(test, opts)
     fixed, columns = replace(opts, yardstick=yardstick), yardstick.recipe.columns
     before, scored = yardstick.numbered(before).select(columns), yardstick.numbered(scored)
     about: dict[str, Any] = {}
