@@ -221,7 +221,9 @@ def audit(
         case = attribute(case, curated, before, baselines)
     name = None if curate is None else str(about["curation"]["name"])
     replay, change = Replay.of("audit", given, test, opts, curate=name), curated[0].arms.change.to_dict()
-    return summarise(answered(case), change, design, replay, {"before_rows": len(before), **about})
+    # a ledger counts questions to the whole test set, whichever part of it judges
+    told = replace(answered(replace(case, test=yardstick.numbered(test))), test=case.test)
+    return summarise(told, change, design, replay, {"before_rows": len(before), **about})
 
 
 def with_controls(arms: Arms, seed: int) -> dict[Arm, Sample]:
