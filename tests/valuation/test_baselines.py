@@ -335,6 +335,15 @@ def test_edits_of_missing_cells_and_categories():
     assert np.array_equal(permuted[~filled, 1], old[~filled, 1])
 
 
+def test_a_row_that_was_edited_and_repeated_is_one_edited_row():
+    """Of 150 edited rows 60 come twice: no editor has more cells than rows to put them in."""
+    before = with_ids(CLEAN)
+    after = with_ids(CLEAN, CLEAN.X + np.random.default_rng(0).normal(size=CLEAN.X.shape))
+    made, _, budget = proposals(before, after.take(np.r_[:150, :60]))
+    assert budget.edited.tolist() == [*range(150)]
+    np.testing.assert_allclose(np.sort(made["permute_cells"].cells, axis=0), np.sort(after.X, axis=0))
+
+
 def test_editors_are_not_told_which_cells_were_wrong():
     """A unit error in a fifth of the rows: a line through old and new cells moves all rows alike."""
     wrong = np.arange(len(CLEAN)) % 5 == 0

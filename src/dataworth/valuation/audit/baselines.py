@@ -89,7 +89,9 @@ class Budget(NamedTuple):
 def budget_of(curated: Curated, yardstick: Yardstick) -> Budget:
     """How much a curation changed."""
     before, after, arms = curated
-    change, edited, line = arms.change, np.flatnonzero(arms.change.edited), (0.0, 1.0)
+    change, line = arms.change, (0.0, 1.0)
+    edited = np.flatnonzero(change.edited)
+    edited = edited[np.sort(np.unique(change.origin[edited], return_index=True)[1])]  # of copies the first
     if change.relabelled.any() and not isinstance(yardstick.labels, Classes):
         old = yardstick.targets(before)[change.origin[~arms.new]]
         A = np.column_stack([np.ones(len(old)), old])
