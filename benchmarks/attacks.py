@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 import warnings
+from collections import Counter
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -173,6 +174,235 @@ DIRTY = {
 }
 
 
+# --- audits of what the test set chose: (D, T, rng, ask) → before, after, values, which the audit knows.
+# `ask(data)` are values of all test rows, or of one half of them
+
+
+def low(data, values, rows):
+    return np.argsort(values.rows.value, kind="stable")[:rows]
+
+
+def without(data, rows):
+    return data.take(np.setdiff1d(np.arange(len(data)), rows))
+
+
+def again_and_again(D, T, rng, ask):
+    """Five times the 4 % lowest rows dropped (12 of 300), values asked anew each time."""
+    known, after = [], D
+    for _ in range(5):
+        known.append(ask(after))
+        after = without(after, low(after, known[-1], len(D) // 25))
+    return D, after, known
+
+
+def list_dropped(D, T, rng, ask):
+    """The rows that are listed as harmful, or the lowest 12, if none is."""
+    known = ask(D)
+    listed = np.flatnonzero(known.rows.harmful)
+    return D, without(D, listed if len(listed) else low(D, known, 12)), [known]
+
+
+def with_others_dropped(D, T, rng, ask):
+    known = ask(D)
+    first = low(D, known, 30)
+    rest = rng.permutation(np.setdiff1d(np.arange(len(D)), first))
+    return D, without(D, [*first, *rest[:8]]), [known]
+
+
+def diluted(D, T, rng, ask):
+    """The 20 lowest rows, among 100 at random."""
+    known = ask(D)
+    return D, without(D, [*low(D, known, 20), *rng.permutation(len(D))[:100]]), [known]
+
+
+def weighted_down(D, T, rng, ask):
+    known = ask(D)
+    weights = np.ones(len(D))
+    weights[low(D, known, 30)] = 0.001
+    return D, D.with_weights(weights), [known]
+
+
+def best_repeated(D, T, rng, ask):
+    known = ask(D)
+    return D, D.take([*range(len(D)), *np.argsort(-known.rows.value)[:30]]), [known]
+
+
+def flipped(D, T, rng, ask):
+    known = ask(D)
+    names, codes = np.unique(D.y, return_inverse=True)
+    codes[low(D, known, 12)] ^= 1
+    return D, D.with_labels(names[codes]), [known]
+
+
+CHOSEN = {
+    "12 lowest values dropped, five times": again_and_again,
+    "the list of harmful rows dropped": list_dropped,
+    "30 lowest and 8 others dropped": with_others_dropped,
+    "20 lowest and 100 others dropped": diluted,
+    "30 lowest weighted by a thousandth": weighted_down,
+    "30 highest repeated": best_repeated,
+    "12 lowest labels flipped": flipped,
+}
+
+
+def corrected(D, T, rng, ask):
+    """15 % wrong labels; somebody looks at the fifth that values doubt most, and puts right what is wrong."""
+    labels, _ = noisy(D, rng)
+    before = D.with_labels(labels)
+    known = ask(before)
+    looked = np.argsort(-known.rows.p_wrong)[: len(D) // 5]
+    labels = labels.copy()
+    labels[looked] = D.y[looked]
+    return before, before.with_labels(labels), [known]
+
+
+def chosen(attack, D, T, yard, seed):
+    """The attack with values of all test rows, and of a half; what nobody knows of, for comparison."""
+    honest = attack not in CHOSEN
+    for half in (True,) if honest else (False, True):
+        rng = np.random.default_rng([seed, 0xC40])
+        own = {} if half else {"yardstick": yard}
+        make = corrected if honest else CHOSEN[attack]
+        ask = lambda data, half=half, own=own: dw.values(data, T, sample_splitting=half, **own)  # noqa: E731
+        before, after, known = make(D, T, rng, ask)
+        how = "half of T" if half else "T"
+        kind = {"honest": True} if honest else {}
+        told = audited(before, after, T, yard, values=known)
+        yield {"attack": f"{attack}, by values of {how}", **kind, **told}
+        if not (half or honest):
+            yield {"attack": f"{attack}, unknown to the audit", **audited(before, after, T, yard)}
+
+
+# --- audits of data whose columns the vendor moved before: (D, T, rng) → before, after. The labels are right
+
+
+def in_other_units(D, rng):
+    """Each column rescaled and shifted, one in four turned round."""
+    sign = np.where(rng.random(D.n_features) < 0.25, -1.0, 1.0)
+    scale = sign * np.exp(0.5 * rng.normal(size=D.n_features))
+    return D.with_features(D.X * scale + 0.7 * D.X.std(axis=0) * rng.normal(size=D.n_features))
+
+
+def shifted(D, rng):
+    """Another instrument: columns shifted and stretched a little, none turned."""
+    scale = np.exp(0.3 * rng.normal(size=D.n_features))
+    return D.with_features(D.X * scale + 0.5 * D.X.std(axis=0) * rng.normal(size=D.n_features))
+
+
+def matched(X, Z):
+    """Moments of other rows."""
+    return Z.mean(axis=0) + (X - X.mean(axis=0)) * (Z.std(axis=0) / (X.std(axis=0) + 1e-12))
+
+
+def recoloured(X, Z):
+    """Means and covariances of other rows."""
+
+    def root(C, power):
+        values, vectors = np.linalg.eigh(C)
+        return vectors * np.maximum(values, 0.01 * values.max()) ** power @ vectors.T
+
+    turn = root(np.cov(X.T), -0.5) @ root(np.cov(Z.T), 0.5)
+    return Z.mean(axis=0) + (X - X.mean(axis=0)) @ turn
+
+
+def quantiles(X, Z):
+    ranks = (X.argsort(axis=0).argsort(axis=0) + 0.5) / len(X)
+    return np.stack([np.quantile(z, r) for z, r in zip(Z.T, ranks.T, strict=True)], axis=1)
+
+
+def rows_of(data, X, ids):
+    return dw.Dataset(X, data.y, ids=ids, names=list(data.names))
+
+
+def new(data):
+    return [f"n{i}" for i in range(len(data))]
+
+
+def moments_by_class(D, T, rng):
+    """Each class moved to the moments of the test rows that the own model calls so."""
+    B = shifted(D, rng)
+    model, _, (Z,) = own_model(D, T)
+    called, X = model.predict(Z), B.X.copy()
+    for label in np.unique(D.y):
+        if (called == label).sum() > 20:
+            X[D.y == label] = matched(X[D.y == label], T.X[called == label])
+    return B, rows_of(B, X, new(B))
+
+
+def shrunk_anew(D, T, rng):
+    return D, renamed(shrink(D, T, None, rng), "n")
+
+
+def false_ids(D, T, rng):
+    B = shifted(D, rng)
+    return B, rows_of(B, matched(B.X, T.X), rng.permutation(B.ids))
+
+
+def shuffled_and_fewer(D, T, rng):
+    B = shifted(D, rng)
+    return B, renamed(
+        rows_of(B, matched(B.X, T.X), B.ids).take(rng.permutation(len(B))[: 9 * len(B) // 10]), "n"
+    )
+
+
+def shaken_anew(part):
+    def make(D, T, rng):
+        B = shifted(D, rng)
+        X = matched(B.X, T.X)
+        return B, rows_of(B, X + part * X.std(axis=0) * rng.normal(size=X.shape), new(B))
+
+    return make
+
+
+def moved(move, how):
+    def make(D, T, rng):
+        B = shifted(D, rng)
+        return B, rows_of(B, move(B.X, T.X), {"kept": B.ids, "new": new(B)}[how])
+
+    return make
+
+
+def units_right(how):
+    def make(D, T, rng):
+        return in_other_units(D, rng), rows_of(D, D.X, {"kept": D.ids, "new": new(D)}[how])
+
+    return make
+
+
+MOVED = {
+    "units put right, kept ids": units_right("kept"),
+    "units put right, new ids": units_right("new"),
+    "moments of T, kept ids": moved(matched, "kept"),
+    "moments of T, new ids": moved(matched, "new"),
+    "moments of T, false ids": false_ids,
+    "moments of T, shuffled, a tenth gone": shuffled_and_fewer,
+    "moments of T, shaken by .05, new ids": shaken_anew(0.05),
+    "moments of T, shaken by .3, new ids": shaken_anew(0.3),
+    "covariances of T, new ids": moved(recoloured, "new"),
+    "quantiles of T, new ids": moved(quantiles, "new"),
+    "moments of T by class, new ids": moments_by_class,
+    "rows shrunk to their class, new ids": shrunk_anew,
+}
+
+
+def unit_error(how):
+    """A unit error in a fifth of the rows, put right by who knows which."""
+
+    def make(D, T, rng):
+        X, some = D.X.copy(), rng.permutation(len(D))[: len(D) // 5]
+        X[some] = 2.54 * X[some] + 0.5 * X.std(axis=0)
+        return rows_of(D, X, D.ids), rows_of(D, D.X, {"kept": D.ids, "new": new(D)}[how])
+
+    return make
+
+
+HONEST = {
+    "a unit error of a fifth of the rows put right, kept ids": unit_error("kept"),
+    "a unit error of a fifth of the rows put right, new ids": unit_error("new"),
+}
+CORRECTED = "wrong labels put right that values show"
+
+
 def numeric(part):
     """The sum of the first three columns as a numeric label of the others."""
     return dw.Dataset(part.X[:, 3:], part.X[:, :3].sum(axis=1), ids=part.ids)
@@ -291,6 +521,9 @@ def run(name, seed, given, folder):
     """All attacks on one split of one set."""
     D, T, spare = deal(name, seed)
     yard = dw.Yardstick.fit(T)
+    if given.only_lists:
+        records = by_values(D, T, yard, seed, given) + by_columns(D, T, yard, seed)
+        return [{"set": name, "seed": seed, **record} for record in records]
     records = [{"attack": "sealed", "first": sealed_ranks(D, T, spare, yard)}]
     for attack, make in AUDITS.items():
         rng = np.random.default_rng([seed, 0xBAD])
@@ -298,6 +531,7 @@ def run(name, seed, given, folder):
     for attack, make in DIRTY.items():
         before, after = make(D, np.random.default_rng([seed, 0xD1B]))
         records.append({"attack": attack, **audited(before, after, T, yard)})
+    records += by_values(D, T, yard, seed, given) + by_columns(D, T, yard, seed)
     if given.quick:
         return [{"set": name, "seed": seed, **record} for record in records]
     rng = np.random.default_rng([seed, 0xD1B])
@@ -317,9 +551,28 @@ def run(name, seed, given, folder):
     return [{"set": name, "seed": seed, **record} for record in records]
 
 
+def by_values(D, T, yard, seed, given):
+    attacks = list(CHOSEN)[:1] if given.quick else [*CHOSEN, CORRECTED]
+    return [record for attack in attacks for record in chosen(attack, D, T, yard, seed)]
+
+
+def by_columns(D, T, yard, seed):
+    records = []
+    for attack, make in {**MOVED, **HONEST}.items():
+        before, after = make(D, T, np.random.default_rng([seed, 0x30D]))
+        kind = {"honest": True} if attack in HONEST else {}
+        records.append({"attack": attack, **kind, **audited(before, after, T, yard)})
+    return records
+
+
 def summary(records):
-    """One row an attack."""
-    told = {}
+    """One row an attack; of honest changes, their verdicts."""
+    told, honest = {}, [r for r in records if r.get("honest")]
+    verdicts = {
+        what: dict(Counter(r.get("verdict", "refused") for r in honest if r["attack"] == what))
+        for what in dict.fromkeys(r["attack"] for r in honest)
+    }
+    records = [r for r in records if not r.get("honest")]
     for attack in dict.fromkeys(r["attack"] for r in records if "outcome" in r):
         mine = [r["outcome"] for r in records if r["attack"] == attack]
         counts = {word: sum(m.startswith(word) for m in mine) for word in ("informative", "refused", "fired")}
@@ -339,7 +592,7 @@ def summary(records):
         if labels
         else {}
     )
-    return {"audits": told, "sealed": sealed, "labels": means}
+    return {"audits": told, "honest": verdicts, "sealed": sealed, "labels": means}
 
 
 def main():
@@ -348,12 +601,16 @@ def main():
     parser.add_argument("--sets", nargs="*", default=SETS)
     parser.add_argument("--labels", type=int, default=3, help="seeds on which labels are guessed")
     parser.add_argument("--questions", type=int, default=QUESTIONS, help="0: no adaptive questions")
+    parser.add_argument(
+        "--only-lists", action="store_true", help="those by values and by moved columns alone"
+    )
     parser.add_argument("--quick", action="store_true", help="a smoke test of seconds")
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     if given.quick:
         given.sets, given.seeds, given.labels, given.questions = ["digits"], 1, 0, 0
         globals().update(ROWS=60, TEST=80, SPARE=80, AUDITS={}, DIRTY=dict(list(DIRTY.items())[:1]))
+        globals().update(MOVED=dict(list(MOVED.items())[:1]), HONEST={})
     records = []
     warnings.simplefilter("ignore")
     for seed, name in product(range(given.seeds), given.sets):
@@ -364,11 +621,13 @@ def main():
         found = {"sets": list(given.sets), "seeds": seed + 1, **summary(records), "records": records}
         if given.out is not None:
             given.out.write_text(json.dumps(found, indent=1) + "\n")
-    print(f"{'attack':52} {'informative':>12} {'refused':>8} {'fired':>6} {'other':>6}")
+    print(f"{'attack':60} {'informative':>12} {'refused':>8} {'fired':>6} {'other':>6}")
     for attack, row in found["audits"].items():
         print(
-            f"{attack:52} {row['informative']:>12} {row['refused']:>8} {row['fired']:>6} {row['others']:>6}"
+            f"{attack:60} {row['informative']:>12} {row['refused']:>8} {row['fired']:>6} {row['others']:>6}"
         )
+    for name, row in found["honest"].items():
+        print(f"{name:60}", *(f"{verdict} {count}" for verdict, count in sorted(row.items())))
     for name, row in found["sealed"].items():
         print(f"sealed, {name}: first in {row['first']} of {row['of']}, refused in {row['refused']}")
     print("labels of T told right:", found["labels"])

@@ -1,6 +1,9 @@
 """Ten thousand hostile inputs: for every reader, for sealed files, yardsticks, runs, and the command line.
 
     python benchmarks/fuzz.py [--cases 10000] [--seed 0] [--jobs 1] [--out results/fuzz.json]
+    python benchmarks/fuzz.py --edits --cases 2000 --out results/fuzz-edits.json
+
+With `--edits`, edits of every kind in small tables, and their audits (tests/fuzz_edits.py).
 
 Each is made from a small good file (tests/fuzz.py), pure in (seed, number), and given to the command line
 in a process that may take 2 GB more than it has when the case begins. Counted is how it ends: done or
@@ -21,6 +24,7 @@ import tempfile
 import time
 from collections import Counter
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pyarrow as pa
@@ -29,6 +33,7 @@ import dataworth
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 import fuzz as hostile
+import fuzz_edits
 from fuzz_outcome import make_seeds, outcome
 
 MEMORY = 2 << 30
@@ -36,18 +41,18 @@ MEMORY = 2 << 30
 BATCH = 250
 
 
-def work(numbers: list[int], seed: int, seeds: Path, log: Path) -> None:
+def work(numbers: list[int], seed: int, seeds: Path, log: Path, made: ModuleType) -> None:
     """Some cases, one after another, each told before and after."""
     _, most = resource.getrlimit(resource.RLIMIT_AS)
     sys.stderr = open(os.devnull, "w")  # noqa: SIM115  # of libraries
     with log.open("a") as out:
         for i in numbers:
             folder = Path(tempfile.mkdtemp(prefix="fuzz-"))
-            reader = hostile.MAKERS[i % len(hostile.MAKERS)][1]
+            reader = made.MAKERS[i % len(made.MAKERS)][1]
             out.write(json.dumps({"start": i, "reader": reader}) + "\n")
             out.flush()
             try:
-                one = hostile.case(seed, i, seeds, folder)
+                one = made.case(seed, i, seeds, folder)
                 size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
                 resource.setrlimit(resource.RLIMIT_AS, (size + MEMORY, most))
                 ended, told, seconds = outcome(one, folder)
@@ -62,14 +67,14 @@ def work(numbers: list[int], seed: int, seeds: Path, log: Path) -> None:
             out.flush()
 
 
-def run(cases: list[int], seed: int, seeds: Path, log: Path) -> None:
+def run(cases: list[int], seed: int, seeds: Path, log: Path, made: ModuleType) -> None:
     """All cases; a process that dies in a case is how that ended, and a new one goes on."""
     todo = list(cases)
     while todo:
         child = os.fork()
         if child == 0:
             try:
-                work(todo[:BATCH], seed, seeds, log)
+                work(todo[:BATCH], seed, seeds, log, made)
             finally:
                 os._exit(0)
         os.waitpid(child, 0)
@@ -89,7 +94,7 @@ def run(cases: list[int], seed: int, seeds: Path, log: Path) -> None:
         todo = [i for i in todo if i not in ended]
 
 
-def run_all(cases: list[int], seed: int, seeds: Path, logs: list[Path]) -> None:
+def run_all(cases: list[int], seed: int, seeds: Path, logs: list[Path], made: ModuleType) -> None:
     """The cases dealt out to as many processes as there are logs."""
     children = []
     for k, log in enumerate(logs):
@@ -97,7 +102,7 @@ def run_all(cases: list[int], seed: int, seeds: Path, logs: list[Path]) -> None:
         child = os.fork()
         if child == 0:
             try:
-                run(cases[k :: len(logs)], seed, seeds, log)
+                run(cases[k :: len(logs)], seed, seeds, log, made)
             finally:
                 os._exit(0)
         children.append(child)
@@ -135,6 +140,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--only", type=int, nargs="*", help="these numbers alone")
+    parser.add_argument("--edits", action="store_true", help="edits of tables in place of hostile files")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--quick", action="store_true", help="a smoke test of seconds")
     given = parser.parse_args()
@@ -145,7 +151,8 @@ def main() -> None:
         seeds, logs = Path(place) / "seeds", [Path(place) / f"log{k}" for k in range(given.jobs)]
         seeds.mkdir()
         make_seeds(seeds)
-        run_all(given.only or list(range(given.cases)), given.seed, seeds, logs)
+        made = fuzz_edits if given.edits else hostile
+        run_all(given.only or list(range(given.cases)), given.seed, seeds, logs, made)
         told = summary(logs, given.seed)
     for one in told["not as they should be"]:
         print(

@@ -152,4 +152,9 @@ def test_an_audit_finds_the_file_of_values_beside_the_data(inside, tmp_path, mon
     pyarrow.csv.write_csv(pyarrow.csv.read_csv("raw.csv").take(kept), "fewer.csv")
     code, _, err = call("audit", "raw.csv", "fewer.csv", *words)
     assert code == 2
-    assert "values.parquet puts first by" in err
+    assert "values.parquet more than chance explains" in err
+    assert "--sample-splitting, which leaves half" in err
+    assert call("values", "raw.csv", *words, "--sample-splitting", "-o", "values.parquet")[0] == 0
+    code, out, _ = call("audit", "raw.csv", "fewer.csv", *words[:-1], "--values", "values.parquet", "--json")
+    assert code == 0
+    assert "test rows that had no say in" in " ".join(json.loads(out)["notes"])

@@ -3,6 +3,7 @@
 import pytest
 
 import fuzz
+import fuzz_edits
 from dataworth.cli.guard import say
 from fuzz_outcome import command, make_seeds, outcome
 
@@ -24,6 +25,13 @@ def test_hostile_input_is_read_or_refused_in_a_sentence(seeds, tmp_path):
         ended, told, _ = outcome(one, folder)
         bad += [(i, one.reader, ended, told)] if ended not in ("done", "refused") else []
     assert bad == []
+
+
+def test_audits_of_edits_end_or_are_refused(tmp_path):
+    """A few kinds; `benchmarks/fuzz.py --edits` tries two thousand, and `--only N` one of them."""
+    for i in range(0, len(fuzz_edits.MAKERS), 8):
+        ended, told, _ = outcome(fuzz_edits.case(7, i, tmp_path, tmp_path), tmp_path)
+        assert ended in ("done", "refused"), (i, ended, told)
 
 
 def test_what_a_file_makes_part_of_a_sentence_is_tamed(capsys):

@@ -221,3 +221,32 @@ def test_baselines_are_not_asked_where_nothing_rose(options):
     table = found.case.table
     rises = table.with_column("pmi", table.pmi + 100.0 * np.array([arm == AFTER for arm in table.arms]))
     assert found.case.conclude(found.case.plan, rises) == "improved"
+
+
+IDS = {"kept": np.arange(150), "new": [f"n{i}" for i in range(150)], "none": None}
+
+
+@pytest.mark.parametrize(("what", "verdicts"), [("all", ("recycled",)), ("fifth", ("informative",))])
+def test_moved_columns_are_one_edit_whatever_ids_say(what, verdicts):
+    """Data in other units, moved to the moments of the test set, by anybody who has its features; and a unit
+    error in a fifth of the rows, put right by somebody who knows which rows."""
+    X, moved = CLEAN.X, 1.0 + CLEAN.X * np.array([3.0, 0.3, 2.0])
+    after = TEST.X.mean(0) + (moved - moved.mean(0)) * (TEST.X.std(0) / moved.std(0))
+    if what == "fifth":
+        moved, after = np.where((np.arange(150) % 5 == 0)[:, None], 3.0 - 2.54 * X, X), X
+    before = with_ids(moved, CLEAN.y)
+    found = [audit(before, dw.Dataset(after, CLEAN.y, ids=ids)) for ids in IDS.values()]
+    assert {one.verdict for one in found} <= set(verdicts)
+    gains = [one.attribution.external_gain.value for one in found]
+    assert gains == pytest.approx([gains[0]] * 3)
+
+
+def test_moments_of_the_test_set_explain_new_rows_that_have_them():
+    """Moved and shaken so much that no row is recognised, they are new rows with their labels."""
+    rng = np.random.default_rng(0)
+    before = dw.Dataset(1.0 + CLEAN.X * np.array([3.0, 0.3, 2.0]), CLEAN.y)
+    after = dw.Dataset(CLEAN.X + rng.normal(scale=0.4, size=CLEAN.X.shape), CLEAN.y)
+    found = audit(before, after)
+    assert found.change["new"] == 150
+    assert found.attribution.best_baseline == "test_moments"
+    assert found.verdict != "informative"

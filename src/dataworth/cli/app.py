@@ -26,6 +26,7 @@ Shown = Annotated[Showing, Some("json", "quiet", "verbose", "bits", "csv", "plot
 CURATE = "In place of AFTER: a curation, NAME or NAME:key=value,key=value; see 'dataworth curations'."
 SOURCE = "Column that says where a row comes from, such as annotator or vendor: sources are valued too."
 CROSS_FIT = "Parts of the test set: leave out labels that the other parts doubt, and measure on each part."
+SPLITTING = "Value by half of the test set, and leave the other half to audit what is changed by the values."
 FILES = ("data", "before", "after")
 Where = ("jobs", "engine", "address")
 Now = ("model", "ledger")
@@ -163,13 +164,14 @@ def values(
     source: Annotated[str | None, word(SOURCE, "--source", panel=PANELS["Columns"])] = None,
     fdr: Annotated[float, word("Expected proportion of false entries on the list (default: 0.1).")] = 0.1,
     cross_fit: Annotated[int | None, word(CROSS_FIT, "--cross-fit", metavar="K")] = None,
+    sample_splitting: Annotated[bool, word(SPLITTING, "--sample-splitting", metavar=" ")] = False,
     output: Annotated[
         Path | None, word("File for all rows: .parquet or .csv.", "--output", "-o", metavar="FILE")
     ] = None,
 ) -> Any:
     """Say which rows carry the information, which labels to look at again, and what sources add (--source).
 
-    Example: dataworth values data.csv --test test.csv -o values.parquet
+    Example: dataworth values data.csv --test test.csv --sample-splitting -o values.parquet
 
     Example: dataworth values data.csv --test test.csv --source annotator
     """

@@ -30,7 +30,7 @@ ROLES |= {"sensitivity": ("data", "after", "test")}
 """Files of each measuring command by their roles, in the order in which its function takes them."""
 OWN: dict[str, dict[str, Any]] = {
     "audit": {"curate": None},
-    "values": {"source": None, "fdr": 0.1, "cross_fit": None},
+    "values": {"source": None, "fdr": 0.1, "cross_fit": None, "sample_splitting": False},
     "forecast": {"rows": None, "target": None},
     "sensitivity": {"priors": None},
 }

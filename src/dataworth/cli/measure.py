@@ -170,10 +170,11 @@ def measure(job: Job, options: Options, own: Mapping[str, Any], loaded: Loaded, 
         keep = bool(showing.report) or (showing.verbose and not showing.quiet)
         progress = stack.enter_context(listening)
         given = replace(options, run_dir=run, progress=progress, keep=keep)
-        if job.what == "audit" and job.options.get("values") is None:
-            from dataworth.valuation.values.guard import files_in  # of values that lie beside the data
+        if job.what == "audit":
+            from dataworth.valuation.values.guard import files_in, stored_in
 
-            given = replace(given, values=files_in(p.absolute().parent for p in job.every_file()) or None)
+            beside = files_in(path.absolute().parent for path in job.every_file())
+            given = replace(given, values=[*stored_in(given.values), *beside] or None)
         try:
             found = function(*data, **own, **{PARSED: given})
         except KeyboardInterrupt as stopped:

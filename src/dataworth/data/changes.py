@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Flags, Rows
 from .dataset import Dataset, label_keys
+from .registration import moved_codes
 from .rows import FLOOR, equal_and_same, first_of, pair_up, same_rows
 
 MOST_CLASSES = 20
@@ -23,8 +24,8 @@ class Change:
     """How `after` came from `before`.
 
     `origin[i]` is the row of `before` that row i of `after` keeps, or −1; `relabelled[i]` says that it was
-    kept with another label, `edited[i]` that it was kept (by its id) with other features; `twins` which label
-    stayed where rows of `before` with the same features had several.
+    kept with another label, `edited[i]` that it was kept with other features (by its id, or all its columns
+    moved: `registration`); `twins` which label stayed where rows with the same features had several.
     """
 
     origin: Rows
@@ -85,6 +86,8 @@ class Change:
 def compare(before: Dataset, after: Dataset) -> Change:
     """Match the rows of `after` to those of `before`: by ids that identify them, else by features.
 
+    Rows whose columns were moved are the same rows whatever their ids say, and ids that part them are none.
+
     The first copy of a repeated row in `after` goes to its first copy in `before`, and so on; copies beyond
     those count as repeats. Where features repeat, a copy with the same label is preferred, and one that is
     equal to the last bit to one that was rounded.
@@ -97,12 +100,13 @@ def compare(before: Dataset, after: Dataset) -> Change:
         place = {name: j for j, name in enumerate(after.names)}
         alike = after.pick([place[name] for name in before.names])
         exact, near = equal_and_same(before, alike, digits=DIGITS)
+        moved = [near[0], moved_codes(before, alike, (near[0], near[1]), DIGITS)]
     else:  # other columns make other rows
         own, other = (same_rows(part, digits=DIGITS)[0] for part in (before, after))
-        exact = near = [own, other + len(before)]
+        exact = near = moved = [own, other + len(before)]
     ids = None if before.ids is None or after.ids is None else _split(before.ids, after.ids)
-    by, keys = "features", [exact, near]
-    if ids is not None and _ids_identify(ids, near):
+    by, keys = "features", [exact, moved]
+    if ids is not None and _ids_identify(ids, moved):
         by, keys = "ids", [ids]
     labels = _split(label_keys(before.y), label_keys(after.y))
     # with its label, else as a relabelled row

@@ -49,7 +49,7 @@ def equal_and_same(*parts: Dataset, digits: int) -> tuple[list[Rows], list[Rows]
     ends = np.cumsum([len(part) for part in parts])[:-1]
     keys = np.concatenate([part.row_keys() for part in parts])
     _, first, exact = np.unique(keys, return_index=True, return_inverse=True)
-    near = exact if len(first) < 2 else _Cells(parts, digits).classes(first)[exact]
+    near = exact if len(first) < 2 else ComparedCells(parts, digits).classes(first)[exact]
     # numbered in the order of appearance
     _, first, near = np.unique(near, return_index=True, return_inverse=True)
     return np.split(exact, ends), np.split(np.argsort(np.argsort(first))[near], ends)
@@ -91,7 +91,7 @@ def floors(parts: Sequence[Dataset]) -> Array:
     return np.asarray(FLOOR * np.exp(logs / np.maximum(known.sum(axis=0), 1)))
 
 
-class _Cells:
+class ComparedCells:
     """The cells of several datasets, one below the other, as numbers that can be compared."""
 
     def __init__(self, parts: Sequence[Dataset], digits: int) -> None:

@@ -187,8 +187,8 @@ class Options:
     key: str | None = option(None, "The key of that hash.", "Guard")
     values: Any = option(
         None,
-        "File of 'dataworth values' by which rows were chosen (those beside the data are found): what it "
-        "chose by this test set is refused.",
+        "File of 'dataworth values' by which rows were chosen (those beside the data are found): test rows "
+        "that made it do not judge the change.",
         "Guard",
     )
     jobs: int | None = option(None, "Processes; −1: all cores (default: as many as pay).", "Work")

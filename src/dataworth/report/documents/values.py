@@ -38,7 +38,7 @@ MAX_DOTS = 1000
 COPIES = ("Duplicates", "are not seen by values: a copy stands in for its original")
 BEWARE = (
     "a value below zero says that these test rows were predicted worse with the row, not that it is wrong; "
-    "judge a change by other test rows (--cross-fit)"
+    "judge a change by other test rows (--sample-splitting)"
 )
 
 

@@ -111,11 +111,13 @@ def propose_all(
     """What strategies propose for every curation, by arm; cross-fitted by groups and row by row, if any."""
     budgets = [budget_of(one, case.yardstick) for one in curations]
     found: list[dict[Arm, Proposal]] = [{} for _ in curations]
+    test = case.test.select(before.columns).X
     for by_group in (True, False) if before.groups is not None else (True,):
         how, learnt = "" if by_group else ", ignoring groups", cross_fitted(case, curations, before, by_group)
         for i, (curation, budget, known) in enumerate(zip(curations, budgets, learnt, strict=True)):
             rows = curation.arms.before.rows
-            known = replace(known, resemblance=None if alike is None or not by_group else alike[rows])
+            alike_here = None if alike is None or not by_group else alike[rows]
+            known = replace(known, resemblance=alike_here, test=test)
             for strategy in (one for one in strategies if one.applies(budget)):
                 rng = np.random.default_rng([case.options.seed, crc32(strategy.name.encode()), i])
                 made = [*strategy.propose(curation.before, budget, known, rng)]

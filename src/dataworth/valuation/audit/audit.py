@@ -44,7 +44,7 @@ from ...measure.slices import Balanced, Slice, check_slices, shown_slices
 from ...wording import in_nats
 from ..entry import measurement
 from ..result import Replay, Result, nats, rests_on
-from ..values.guard import refuse_chosen
+from ..values.guard import judges
 from .arms import Arms, Curated, rate_arms, row_arms, size_arms
 from .attribution import attribute
 from .baselines import all_baselines
@@ -173,11 +173,11 @@ def audit(
     if opts.committed is not None:
         check_commitment(before, opts.committed, opts.key)
     if after is not None:
-        refuse_chosen(before, after, test, opts.values)
+        scored, notes = judges(before, after, test, opts.values)
     designs = DESIGNS["audit"] if curate is None else default_first(curate, DESIGNS["curate"])
     design = opts.choose_design(designs)
     check_slices(scored, opts.slices or ())
-    yardstick = find_yardstick(scored, opts)
+    yardstick = find_yardstick(test, opts)
     fixed, columns = replace(opts, yardstick=yardstick), yardstick.recipe.columns
     before, scored = yardstick.numbered(before).select(columns), yardstick.numbered(scored)
     about: dict[str, Any] = {}
@@ -224,8 +224,9 @@ def audit(
     seen = sighted(case, parts) if design == "whole" else None
     name = None if curate is None else str(about["curation"]["name"])
     replay, change = Replay.of("audit", given, test, opts, curate=name), curated[0].arms.change.to_dict()
-    about = {"before_rows": len(before), **about}
-    return summarise(answered(case), change, design, replay, about, seen)
+    # a ledger counts questions to the whole test set, whichever part of it judges
+    told = replace(answered(replace(case, test=yardstick.numbered(test))), test=case.test)
+    return summarise(told, change, design, replay, {"before_rows": len(before), **about}, seen)
 
 
 def with_controls(arms: Arms, seed: int) -> dict[Arm, Sample]:

@@ -9,6 +9,7 @@ change, and a change of several kinds by all of them at once:
     new rows     the same rows get pseudo-labels
     weights      the same weights go to the most or least confident rows, the smallest margins, or at random
     edits        the same cells, as a blind editor could have made them (`edits`); or as many rows go
+    replacement  all cells with the test set's means and deviations, which new rows may merely be
     grid         fixed proportions of rows, so that irrelevant changes cannot choose the budget
 
 Another strategy is added by `dw.audit(…, baselines=[…])` or by the entry point group "dataworth.baselines".
@@ -33,7 +34,7 @@ from ...errors import DataworthError
 from ...measure import Sample, weights_of
 from ...yardstick.yardstick import Yardstick
 from .arms import Curated, reassign_weights
-from .edits import EDITORS, Cells, Editor
+from .edits import EDITORS, Cells, Editor, match_test_moments
 from .methods import Curation, apply, wants_test
 from .out_of_fold import OutOfFold, lowest_k
 
@@ -88,7 +89,9 @@ class Budget(NamedTuple):
 def budget_of(curated: Curated, yardstick: Yardstick) -> Budget:
     """How much a curation changed."""
     before, after, arms = curated
-    change, edited, line = arms.change, np.flatnonzero(arms.change.edited), (0.0, 1.0)
+    change, line = arms.change, (0.0, 1.0)
+    edited = np.flatnonzero(change.edited)
+    edited = edited[np.sort(np.unique(change.origin[edited], return_index=True)[1])]  # of copies the first
     if change.relabelled.any() and not isinstance(yardstick.labels, Classes):
         old = yardstick.targets(before)[change.origin[~arms.new]]
         A = np.column_stack([np.ones(len(old)), old])
@@ -165,7 +168,8 @@ class SameChange:
         for _ in range(RELABELLINGS if self.labels == "random" else 1):
             cells = None
             if self.editor is not None:
-                edited = Cells.of(before, budget.edited, budget.cells, out_of_fold.label_columns)
+                label, test = out_of_fold.label_columns, out_of_fold.test
+                edited = Cells.of(before, budget.edited, budget.cells, label, test)
                 cells = self.editor(edited, rng)
             yield self._version(budget, out_of_fold, rng)._replace(cells=cells)
 
@@ -201,6 +205,18 @@ def least_alike(_: Dataset, budget: Budget, out_of_fold: OutOfFold, *rng: object
     if out_of_fold.resemblance is not None:
         kept = np.sort(lowest_k(out_of_fold.resemblance, budget.rows)[budget.removed :])
         yield Proposal(kept, out_of_fold.targets[kept], budget.weights[kept])
+
+
+def moved_to_test(
+    before: Dataset, budget: Budget, out_of_fold: OutOfFold, rng: np.random.Generator
+) -> Iterable[Proposal]:
+    """The columns moved to the test set's moments; rows that new ones stand for stay."""
+    if out_of_fold.test is None:
+        return ()
+    fewer = max(0, budget.removed - budget.added)
+    return SameChange(editor=match_test_moments)(
+        before, budget._replace(removed=fewer, added_weights=np.zeros(0)), out_of_fold, rng
+    )
 
 
 def without_copies(curate: Curation) -> Propose:
@@ -283,6 +299,9 @@ def _built_in() -> Iterator[BlindStrategy]:
     def relabels(budget: Budget) -> bool:
         return budget.relabelled > 0
 
+    def replaces(budget: Budget) -> bool:
+        return edits(budget) or (removes(budget) and budget.added > 0)
+
     def edits_or_relabels(budget: Budget) -> bool:
         return edits(budget) or relabels(budget)
 
@@ -304,6 +323,8 @@ def _built_in() -> Iterator[BlindStrategy]:
     yield BlindStrategy("affine_labels", "all labels rescaled and shifted", relabels, affine_labels)
     for name, (editor, words) in EDITORS.items():
         yield BlindStrategy(name, words, edits, SameChange(editor=editor))
+    words = "columns moved to the test set's moments"
+    yield BlindStrategy("test_moments", words, replaces, moved_to_test)
     yield from (grid(*one) for one in product(("ensemble", "pruned_ensemble"), GRID, (False, True)))
 
 

@@ -1,7 +1,8 @@
-"""What a blind editor could have made of the columns that a curation edited under the ids of their rows.
+"""What a blind editor could have made of the columns that a curation edited.
 
-Editors see how the edited cells changed, and act on all rows, or on rows that chance chooses: to know which
-cells are wrong is knowledge, and none removes cells. All but `permuted_cells` leave categories alone.
+Editors see how the edited cells changed, and the test set's features, never its labels. They act on all rows,
+or on rows that chance chooses: to know which cells are wrong is knowledge, and none removes cells. All but
+`permuted_cells` leave categories alone.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ class Cells(NamedTuple):
     """Edited rows: the rows of `before`, which of them, how they look now, and the labels of all.
 
     label: one column a class (0 or 1), or the numeric label. filled: the cells that have another value now.
+    columns: which are no categories. test: the features of the test set, if they are known.
     """
 
     X: Array
@@ -26,14 +28,20 @@ class Cells(NamedTuple):
     new: Array
     label: Array
     filled: Flags
-    numeric: Flags
+    columns: Flags
+    test: Array | None = None
 
     @classmethod
-    def of(cls, before: Dataset, rows: Rows, new: Array, label: Array) -> Cells:
+    def of(cls, before: Dataset, rows: Rows, new: Array, label: Array, test: Array | None = None) -> Cells:
         """A cell missing on both sides, or removed, is not filled."""
         filled = (before.X[rows] != new) & np.isfinite(new)
-        kinds = np.array([column.kind != "categorical" for column in before.columns])
-        return cls(before.X, rows, new, label, filled, filled & kinds)
+        columns = np.array([column.kind != "categorical" for column in before.columns])
+        return cls(before.X, rows, new, label, filled, columns, test)
+
+    @property
+    def numeric(self) -> Flags:
+        """The filled cells that are no categories."""
+        return self.filled & self.columns
 
     def alike(self, j: int, missing: bool) -> tuple[Rows, Rows]:
         """Edited rows of a column whose cell was missing, or was not; and all rows of which that is true.
@@ -63,6 +71,35 @@ def affine_cells(cells: Cells, rng: np.random.Generator, more: Array | None = No
             A = np.column_stack([np.ones(len(old)), old, *([] if more is None else [more])])
             line = np.linalg.lstsq(A[cells.rows[edited]], cells.new[edited, j], rcond=None)[0]
             made[rows, j] = A[rows] @ line
+    return made
+
+
+def monotone_cells(cells: Cells, rng: np.random.Generator) -> Array:
+    """The monotone function of the old cells nearest to the new ones, column by column, on all rows.
+
+    It repeats logarithms, ranks and quantiles of another table; missing cells stay missing.
+    """
+    from sklearn.isotonic import IsotonicRegression
+
+    made = cells.X.copy()
+    for j in np.flatnonzero(cells.numeric.any(axis=0)).tolist():
+        edited, rows = cells.alike(j, missing=False)
+        if len(edited):
+            curve = IsotonicRegression(increasing="auto", out_of_bounds="clip")
+            curve.fit(cells.X[cells.rows[edited], j], cells.new[edited, j])
+            made[rows, j] = curve.predict(cells.X[rows, j])
+    return made
+
+
+def match_test_moments(cells: Cells, rng: np.random.Generator) -> Array:
+    """Each edited column with the test set's mean and standard deviation; all columns, if none was edited."""
+    made, edited = cells.X.copy(), cells.numeric.any(axis=0)
+    if cells.test is None:
+        return made
+    for j in np.flatnonzero(edited if edited.any() else cells.columns).tolist():
+        own, goal = (column[np.isfinite(column)] for column in (cells.X[:, j], cells.test[:, j]))
+        if len(own) and len(goal) and own.std() > 0:
+            made[:, j] = goal.mean() + (made[:, j] - own.mean()) * (goal.std() / own.std())
     return made
 
 
@@ -111,6 +148,10 @@ EDITORS: dict[str, tuple[Editor, str]] = {
     "affine_edit_by_label": (
         lambda cells, rng: affine_cells(cells, rng, cells.label),
         "cells rescaled and shifted, by label",
+    ),
+    "monotone_edit": (
+        monotone_cells,
+        "cells moved by a monotone function of each column",
     ),
     "class_mean_edit": (class_mean_shrinkage, "rows shrunk towards their class"),
     "permute_cells": (permuted_cells, "edited cells permuted, on rows at random"),

@@ -46,6 +46,7 @@ class OutOfFold:
     A prediction is a row of probabilities (n × classes), or of numeric labels one number (n × 1; `classes` is
     0). targets: the rows' own labels as numbers. encode: the labels of a dataset as such numbers.
     resemblance: probability that a row, its label unseen, is one of the test set's; None if not computed.
+    test: features of the test set, in the same columns; None if they are not known.
     """
 
     targets: Array
@@ -54,6 +55,7 @@ class OutOfFold:
     added: Mapping[str, Array]
     encode: Callable[[Dataset], Array]
     resemblance: Array | None = None
+    test: Array | None = None
 
     @property
     def label_columns(self) -> Array:

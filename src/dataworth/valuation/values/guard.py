@@ -1,7 +1,9 @@
-"""Rows that a test set chose are not to be judged by it: an audit of them is refused.
+"""Rows that test rows chose are not judged by them: an audit is made on the others, or refused.
 
 Dropping the tenth of clean rows with the lowest values gains 3 to 23 nats on the test set that gave the
-values, and loses on fresh rows; `cross_fit` of `values` measures what leaving them out changes.
+values, and loses on fresh rows. So values know the test rows that made them (`lineage`). If half of the test
+set was left to judge (`values(sample_splitting=True)`), an audit of a change of those rows is made on that
+half. If all of it made them, a change that follows them is refused.
 """
 
 from __future__ import annotations
@@ -18,45 +20,81 @@ from ...atomic import atomic_write, parse_json, read_whole, write_csv
 from ...data.changes import compare
 from ...data.dataset import Dataset
 from ...data.io.files import part_of
-from ...data.keys import is_key, keyed_hash, new_key, opens
+from ...data.keys import MIN_KEY_LENGTH
 from ...data.order import canonical
 from ...errors import DataworthError
-from .values import Values, fingerprint
+from ...wording import counted, option
+from ...yardstick.yardstick import LEAST_ROWS
+from .lineage import LEVEL, Hashes, Lineage, kept_parts, p_by_chance
+from .values import Values
 
-ABOUT = "dataworth/values-file/1"
+ABOUT = "dataworth/values-file/2"
 SUFFIXES = (".parquet", ".csv")
+MAX_KEY_LENGTH = 64
+"""Bytes of a key of BLAKE2b."""
 COLUMNS = {"value": 1.0, "log_label": 1.0, "p_wrong": -1.0}
 """What rows can be chosen by, and the sign that brings those to be looked at to the front."""
-CHOSEN = 0.8
-"""Proportion of the removed rows that must be the first of a column for it to have chosen them."""
 
 
 class Stored(NamedTuple):
-    """Values of rows as a file holds them, with what it is about: keyed hashes of data and test set."""
+    """Values of rows as a file holds them, with what they are of and by: keyed hashes of rows."""
 
-    source: str
-    about: dict[str, Any]
+    name: str
+    key: str
+    lineage: Lineage
     columns: dict[str, Array]
 
     @classmethod
     def of(cls, values: Values) -> Stored:
         """The same of values at hand."""
         columns = {name: np.asarray(getattr(values.rows, name), dtype=float) for name in COLUMNS}
-        return cls("the values", about(values), columns)
+        return cls("the values", values.key, values.lineage, columns)
 
-    def is_of(self, data: Dataset, test: Dataset) -> bool:
-        """Whether these are the data and the test set of the file."""
-        return all(
-            opens(fingerprint(part), self.about[name], self.about["key"])
-            for name, part in (("data", data), ("test", canonical(test)))
+    def chose(self, before: Dataset, after: Dataset) -> bool:
+        """Whether the rows that were changed have to do with the values."""
+        place, kept = self.lineage.places(before, self.key), kept_parts(before, after, compare(before, after))
+        rows = np.flatnonzero(place >= 0)
+        if not len(rows) or np.ptp(kept) == 0:
+            return False
+        if self.lineage.sample_splitting:
+            return True
+        return any(self._chose(name, kept[rows], place[rows]) for name in COLUMNS)
+
+    def _chose(self, name: str, kept: Array, place: Any) -> bool:
+        order = COLUMNS[name] * self.columns[name][place]
+        known = np.isfinite(order)
+        return len(COLUMNS) * p_by_chance(kept[known], order[known]) < LEVEL
+
+
+def judges(
+    before: Dataset,
+    after: Dataset,
+    test: Dataset,
+    given: Values | str | Path | Sequence[Values | str | Path | Stored] | None,
+) -> tuple[Dataset, tuple[str, ...]]:
+    """The test rows that had no say in a change, and a note if they are not all.
+
+    Raises:
+        DataworthError: if too few are left.
+    """
+    by: list[str] = []
+    free = np.ones(len(test), dtype=bool)
+    for one in stored_in(given):
+        chose = one.lineage.chose(test, one.key)
+        if chose.any() and one.chose(before, after):
+            free, by = free & ~chose, [*by, one.name]
+    if not by:
+        return test, ()
+    if free.sum() < LEAST_ROWS:
+        made = f"{len(test) - int(free.sum())} of {counted(len(test), 'test row')} made"
+        raise DataworthError(
+            f"the change follows {by[-1]} more than chance explains, and {made} these values: on them "
+            f"it would look better than it is. Make the values with {option('sample_splitting', True)}, "
+            "which leaves half of the test rows to judge, or give another test set."
         )
-
-
-def about(values: Values) -> dict[str, Any]:
-    """What a file of values says of itself; the hashes say nothing to who has not the data and the file."""
-    key = new_key()
-    data, test = (keyed_hash(one, key) for one in values.hashes)
-    return {"schema": ABOUT, "yardstick": values.yardstick.digest, "key": key, "data": data, "test": test}
+    names = " and ".join(dict.fromkeys(by))
+    note = f"judged on the {int(free.sum())} test rows that had no say in {names}"
+    return canonical(test.take(free)), (note,)
 
 
 def save_values(values: Values, path: Path) -> None:
@@ -79,18 +117,48 @@ def beside(path: Path) -> Path:
     return path.with_name(f"{path.name}.about.json")
 
 
+def about(values: Values) -> dict[str, Any]:
+    """What a file of values says of itself; hashes say nothing to who has not the rows, and no label."""
+    told = {"schema": ABOUT, "yardstick": values.yardstick.digest, "key": values.key}
+    own = vars(values.lineage)
+    return told | {
+        name: one.tobytes().hex() if isinstance(one, np.ndarray) else one for name, one in own.items()
+    }
+
+
+def lineage_of(told: dict[str, Any]) -> Lineage:
+    """What a file says of its rows; what is none raises."""
+    columns, split = told["columns"], told["sample_splitting"]
+    if not (isinstance(split, bool) and all(isinstance(name, str) for name in columns)):
+        raise ValueError
+
+    def hashes(name: str) -> Hashes:
+        return np.frombuffer(bytes.fromhex(told[name]), dtype="<u8")
+
+    ids = None if told["ids"] is None else hashes("ids")
+    return Lineage(tuple(columns), hashes("data"), ids, hashes("test"), split)
+
+
 def load_values(path: Path) -> Stored | None:
-    """A file that `save_values` wrote; None for any other."""
+    """A file that `save_values` wrote; None for any other, and a sentence for one that is damaged."""
+    if not beside(path).is_file():
+        return None
     try:
         told = parse_json(read_whole(beside(path)))
-        known = all(isinstance(told[name], str) for name in ("data", "test")) and is_key(told["key"])
-        if told.get("schema") != ABOUT or not known:
+        if not isinstance(told, dict) or told.get("schema") != ABOUT:
             return None
+        lineage, length = lineage_of(told), len(told["key"].encode())
         table = part_of(path).table  # within the limits of every reader
+        rows = {len(one) for one in (lineage.data, lineage.ids) if one is not None}
+        if rows != {len(table)} or not MIN_KEY_LENGTH <= length <= MAX_KEY_LENGTH:
+            raise ValueError("it does not fit")
         columns = {name: table[name].cast("float64").to_numpy() for name in COLUMNS}
-        return Stored(str(path), told, columns)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, NotImplementedError):
-        return None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, NotImplementedError) as error:
+        raise DataworthError(
+            f"{path} cannot be read as values, with {beside(path).name} ({type(error).__name__}): "
+            "make them again, or move both files away if no row was chosen by them."
+        ) from None
+    return Stored(str(path), told["key"], lineage, columns)
 
 
 def files_in(folders: Iterable[Path]) -> list[Stored]:
@@ -100,38 +168,18 @@ def files_in(folders: Iterable[Path]) -> list[Stored]:
     return [stored for stored in found if stored is not None]
 
 
-def chosen_by(stored: Stored, before: Dataset, after: Dataset) -> str | None:
-    """The column whose first rows are those that are gone; None if there is none."""
-    origin = compare(before, after).origin
-    gone = np.setdiff1d(np.arange(len(before)), origin[origin >= 0])
-    if not len(gone) or len(gone) == len(before):
-        return None
-    for name, sign in COLUMNS.items():
-        order = np.argsort(np.nan_to_num(sign * stored.columns[name], nan=np.inf), kind="stable")
-        if np.isin(gone, order[: len(gone)]).sum() >= CHOSEN * len(gone):
-            return name
-    return None
-
-
-def refuse_chosen(
-    before: Dataset, after: Dataset, test: Dataset, given: Values | str | Path | Sequence[Stored] | None
-) -> None:
-    """A sentence, if values chose the removed rows by this very test set."""
-    for one in stored_in(given):
-        if one.is_of(before, test) and (column := chosen_by(one, before, after)) is not None:
-            raise DataworthError(
-                f"the removed rows are those that {one.source} puts first by {column}, which was made with "
-                "this test set: on it the change would look better than it is. Give another test set, or "
-                "measure the change with 'dataworth values --cross-fit 5'."
-            )
-
-
-def stored_in(given: Values | str | Path | Sequence[Stored] | None) -> list[Stored]:
+def stored_in(
+    given: Values | str | Path | Sequence[Values | str | Path | Stored] | None,
+) -> list[Stored]:
     """Files of values, or values at hand, in one form; a sentence for what is no such file."""
-    if isinstance(given, Values):
-        return [Stored.of(given)]
-    if not isinstance(given, str | Path):
-        return list(given or ())
-    if (found := load_values(Path(given))) is None:
-        raise DataworthError(f"{given} is no file of values: give one of 'dataworth values -o FILE'.")
-    return [found]
+    several = [given] if isinstance(given, Values | str | Path) else given or ()
+    found = []
+    for one in several:
+        if isinstance(one, Values):
+            one = Stored.of(one)
+        elif not isinstance(one, Stored) and (read := load_values(Path(one))) is not None:
+            one = read
+        if not isinstance(one, Stored):
+            raise DataworthError(f"{one} is no file of values: give one of 'dataworth values -o FILE'.")
+        found.append(one)
+    return found

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
 from ...arrays import Array, Flags
-from ...data.dataset import Dataset, label_keys
+from ...data.dataset import Dataset
+from ...data.keys import new_key
 from ...data.leaks import look_for_leaks
+from ...data.order import canonical
 from ...errors import DataworthError
 from ...measure import Estimate, Options, Valuing, discoveries, over_blocks, tell_stage, whole_number
+from ...yardstick.yardstick import LEAST_ROWS
 from ..blocks import DATA, Blocks
 from ..entry import measurement
 from ..result import BlockResult, Replay, nats
 from .groups import GroupValue, value_groups
 from .label_noise import CrossFit, cross_fitted, trust
+from .lineage import Lineage, choosing_half
 from .rows import Table, class_count, fits_of, p_below_zero, standard_errors
 
 FDR = 0.1
@@ -46,7 +49,7 @@ class RowValues:
 class Values(BlockResult):
     """Values of rows and of sources; `total` is what all rows together are worth, nats per block, by `score`.
 
-    hashes: content of the data and of the test set, for those who hold both.
+    lineage, key: keyed hashes of the rows that were valued, and of the test rows that valued them.
     """
 
     schema: ClassVar[str] = "dataworth/values/1"
@@ -56,7 +59,8 @@ class Values(BlockResult):
     total: Estimate = nats(whole=True)
     fdr: float
     ids: tuple[str, ...] | None = field(default=None, metadata={"told": False})
-    hashes: tuple[str, str] = field(default=("", ""), metadata={"told": False})
+    lineage: Lineage = field(metadata={"told": False})
+    key: str = field(metadata={"told": False})
     question: ClassVar[str] = "Which rows carry the information, and which labels should be looked at again?"
 
     @property
@@ -86,6 +90,7 @@ def values(
     T: Dataset,
     fdr: float = FDR,
     cross_fit: int | None = None,
+    sample_splitting: bool = False,
     **options: Unpack[Valuing],
 ) -> Values:
     """Value of every row, and of every source if the data have groups; the trust in every label.
@@ -99,6 +104,8 @@ def values(
         fdr: expected proportion of false entries on the list of rows with a value below zero.
         cross_fit: parts of the test set; labels that the other parts doubt are left out, and the change is
             measured on the part that did not choose them.
+        sample_splitting: value by one half of the test set, always the same; `dw.audit` of what is changed
+            by these values is then made on the other half, and refused otherwise.
         **options: see below.
 
     Returns:
@@ -119,6 +126,7 @@ def values(
     opts = Options.parse("values", options)
     check_fdr(fdr)
     parts = None if cross_fit is None else whole_number(cross_fit, "cross_fit", least=2)
+    given, T = T, half_that_chooses(T) if sample_splitting else T
     blocks = Blocks.of("values", {DATA: D}, T, opts)
     prepared, yardstick, own = blocks.prepared, blocks.prepared.yardstick, blocks.prepared.data[DATA]
     table = Table.of(blocks)
@@ -137,7 +145,9 @@ def values(
     if len(own) < len(D):
         kept = ~look_for_leaks(prepared.test, yardstick.numbered(D)).data
         columns = {name: padded(column, kept) for name, column in columns.items()}
-    changed = None if fdr == FDR else fdr
+    told = {"fdr": None if fdr == FDR else fdr, "cross_fit": cross_fit}
+    told["sample_splitting"] = sample_splitting or None
+    key = new_key()
     return Values(
         rows=RowValues(**columns),
         groups=() if own.groups is None else value_groups(blocks),
@@ -148,15 +158,23 @@ def values(
         yardstick=yardstick,
         notes=notes,
         test_rows=len(prepared.test),
-        replay=Replay.of("values", {"data": D}, T, opts, fdr=changed, cross_fit=cross_fit),
+        replay=Replay.of("values", {"data": D}, given, opts, **told),
         ids=None if D.ids is None else tuple(map(str, D.ids)),
-        hashes=(fingerprint(D), fingerprint(T)),
+        lineage=Lineage.of(D, T, key, sample_splitting),
+        key=key,
     )
 
 
-def fingerprint(data: Dataset) -> str:
-    """A hash of the labels in their order, which tells the rows whatever their columns are used as."""
-    return hashlib.sha256("\n".join(map(str, label_keys(data.y))).encode()).hexdigest()
+def half_that_chooses(test: Dataset) -> Dataset:
+    """The rows of a test set by which rows of data may be chosen, so that the others can judge."""
+    chooses = choosing_half(test)
+    if min(chooses.sum(), (~chooses).sum()) < LEAST_ROWS:
+        few = f"{int(chooses.sum())} and {int((~chooses).sum())} rows"
+        raise DataworthError(
+            f"the halves of the test set have {few}, but {LEAST_ROWS} are needed to choose and to judge: "
+            "give a larger test set, or more groups."
+        )
+    return canonical(test.take(chooses))
 
 
 def padded(values: Array | Flags, kept: Flags) -> Any:
