@@ -17,3 +17,10 @@ def pytest_xdist_make_scheduler(config, log):
     from xdist.scheduler import LoadScopeScheduling
 
     return LoadScopeScheduling(config, log)
+
+
+@pytest.fixture(autouse=True)
+def _empty_cache(monkeypatch, tmp_path_factory):
+    """No test sees what the user, or another test, has kept."""
+    place = tmp_path_factory.getbasetemp() / f"cache-{os.urandom(6).hex()}"  # made if something is kept
+    monkeypatch.setenv("DATAWORTH_CACHE", str(place))

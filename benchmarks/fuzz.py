@@ -5,7 +5,7 @@
 Each is made from a small good file (tests/fuzz.py), pure in (seed, number), and given to the command line
 in a process that may take 2 GB more than it has when the case begins. Counted is how it ends: done or
 refused in a sentence, or what must never be: a traceback, "this is a bug", more than ten seconds of CPU time,
-a file half-written, a line of garbage (2,000 characters, or bytes that a terminal obeys), a process that dies.
+a file half-written, a line of garbage (2,000 characters, or bytes a terminal obeys), a process that dies.
 """
 
 from __future__ import annotations

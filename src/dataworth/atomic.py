@@ -1,4 +1,4 @@
-"""Files read and written whole or not at all, and the checksum that files for others carry."""
+"""Files read and written whole or not at all, the checksum of files for others; where caches are."""
 
 from __future__ import annotations
 
@@ -129,3 +129,11 @@ def temporary_of(path: Path) -> Path:
 def is_device(path: Path) -> bool:
     """Whether there is something that is no plain file."""
     return path.exists() and not path.is_file()
+
+
+def cache_directory() -> Path:
+    """`DATAWORTH_CACHE`, or the place that the platform has for caches."""
+    from platformdirs import user_cache_path
+
+    usual = user_cache_path("dataworth", appauthor=False, opinion=False)
+    return Path(os.environ.get("DATAWORTH_CACHE") or usual)

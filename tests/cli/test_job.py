@@ -58,12 +58,12 @@ def test_the_command_line_makes_the_options_that_python_makes(inside, monkeypatc
     monkeypatch.setattr(dw, command, record)
     assert "enough" in call(command, *MEASURING[command], "--test", "test.csv", *words.split(), "-q")[2]
     assert len(parsed) == 1
-    assert replace(asked[-1], run_dir=None, progress=None) == parse_options(command, options)
+    assert replace(asked[-1], run_dir=None, progress=None, cache=False) == parse_options(command, options)
 
     told = {n: v for n, v in options.items() if n not in NOT_KEPT}
     Path("c.json").write_text(json.dumps({"command": command, "options": {**named(command), **told}}))
     assert "enough" in call("run", "c.json", "-q")[2]
-    assert replace(asked[-1], run_dir=None, progress=None) == parse_options(command, told)
+    assert replace(asked[-1], run_dir=None, progress=None, cache=False) == parse_options(command, told)
 
 
 # Configurations that make no sense

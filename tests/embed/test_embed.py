@@ -19,8 +19,8 @@ from PIL import Image
 import commands
 import dataworth as dw
 from commands import call
+from dataworth.atomic import cache_directory
 from dataworth.embed import embed, embed_table, pca
-from dataworth.embed.cache import default_directory
 from dataworth.embed.labelled import read_images
 from worlds import refusal
 
@@ -198,10 +198,10 @@ def test_other_images_models_and_sizes_are_other_entries(tmp_path):
 
 def test_where_the_cache_is(tmp_path):
     embed(pictures(1), "efficientnet-lite0:0")
-    assert len(files_in(default_directory())) == 1
+    assert len(files_in(cache_directory())) == 1
     embed(pictures(1), "efficientnet-lite0:1", cache=False)
     embed(pictures(1), "pixels")
-    assert len(files_in(default_directory())) == 1
+    assert len(files_in(cache_directory())) == 1
     (tmp_path / "file").write_text("")
     told = refusal(embed, pictures(1), "efficientnet-lite0:0", cache=tmp_path / "file")
     assert "cannot be used as a cache" in told

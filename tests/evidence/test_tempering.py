@@ -2,16 +2,39 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dataworth.evidence.tempering import Tempered, climb, mixture, pulls, repeats
 from dataworth.models import Linear
 from reference import mixed
 
 
-@pytest.mark.parametrize(("gain", "end"), [(0.02, 12), (0.011, 12), (0.009, 2), (0.0, 2), (-0.02, -3)])
+@pytest.mark.parametrize(("gain", "end"), [(0.02, 12), (0.011, 12), (0.009, -3), (0.0, -3), (-0.02, -3)])
 def test_a_step_must_be_worth_a_hundredth_of_a_nat(gain, end):
     """Ten steps up from where it starts, and down to an eighth of a row, are the most."""
     assert climb(lambda k: np.array([gain * k, -1.0]), start=2)[0] == end
+
+
+@given(
+    best=st.floats(-6.0, 15.0), bent=st.floats(0.01, 50.0), start=st.integers(-2, 5), near=st.integers(-9, 20)
+)
+def test_where_the_search_begins_moves_nothing(best, bent, start, near):
+    """Of a concave function one k is the first from which a step up is not worth it."""
+    asked = []
+
+    def at(k):
+        asked.append(k)
+        return np.array([-bent * (k - best) ** 2, 0.0])
+
+    def worth(k):
+        return at(k + 1)[0] - at(k)[0] > 0.01
+
+    found, scores = climb(at, start, near=near)
+    assert len(set(asked)) <= 9
+    assert all(-5 <= k <= start + 11 for k in asked)
+    assert found == next((k for k in range(-3, start + 10) if not worth(k)), start + 10)
+    assert scores == pytest.approx(climb(at, start)[1])
 
 
 def test_without_a_start_rows_count_once():

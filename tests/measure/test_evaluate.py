@@ -84,7 +84,7 @@ def test_processes_are_started_for_more_than_eight_seconds_of_work(monkeypatch, 
 
     monkeypatch.setattr(cases, "get_engine", get_engine)
     work = cases.Work(None, None, Options(jobs=asked), bounded=True)
-    work.carry_out(lambda: seconds, lambda **settings: None, dict)
+    work.carry_out(lambda run: seconds, lambda **settings: None, dict)
     assert started == [jobs]
 
 

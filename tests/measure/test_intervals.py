@@ -8,9 +8,11 @@ from scipy import stats
 
 from dataworth.measure.intervals import (
     against_controls,
+    make_estimate,
     over_blocks,
     over_pairs,
     t_quantile,
+    two_sided,
     two_sided_p,
 )
 
@@ -111,3 +113,16 @@ def test_over_pairs_covers_what_overlapping_pairs_do_not():
         naive += plain.interval[0] <= 0.0 <= plain.interval[1]
     assert covered >= 930
     assert naive < 700
+
+
+@given(
+    value=st.floats(-8, 8), degrees=st.floats(2, 1e3), skew=st.floats(-0.8, 0.8), level=st.floats(0.5, 0.999)
+)
+@settings(max_examples=60, deadline=None, derandomize=True)
+def test_an_interval_reaches_zero_at_its_own_p(value, degrees, skew, level):
+    """Interval and p-value are of one transformation, and mirrored numbers have a mirrored one."""
+    found = make_estimate(value, 1.0, degrees, level, skew=skew)
+    low, high = found.interval
+    assert low < high
+    assert (found.positive or found.negative) == (two_sided(found) < 1 - level)
+    assert make_estimate(-value, 1.0, degrees, level, skew=-skew).interval == pytest.approx((-high, -low))

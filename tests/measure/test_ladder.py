@@ -15,15 +15,21 @@ def test_proportions_of_the_other_rows_by_hand():
     y, ones = np.array([0.0, 0.0, 1.0, 1.0, 1.0, 2.0]), np.ones(6)
     known = LabelsAlone("classes", y, ones, 3)
     share = np.array([2.5, 2.5, 0.5]) / 5.5  # without the last two rows and half a row each
-    assert known.log_p(y[4:], ones[4:]) == pytest.approx(np.log(share[1:]))
-    assert LabelsAlone("even", y, ones, 3).log_p(y[4:], ones[4:]) == pytest.approx(-np.log([3, 3]))
+    both = np.zeros(2, dtype=int)
+    assert known.log_p(y[4:], ones[4:], both) == pytest.approx(np.log(share[1:]))
+    alone = known.log_p(y[4:], ones[4:], np.arange(2))  # each without itself
+    assert alone == pytest.approx(np.log([2.5 / 6.5, 0.5 / 6.5]))
+    assert LabelsAlone("even", y, ones, 3).log_p(y[4:], ones[4:], both) == pytest.approx(-np.log([3, 3]))
 
 
 def test_mean_and_spread_of_the_other_rows_by_hand():
     y = np.array([1.0, 2.0, 4.0, 9.0])
     known = LabelsAlone("numbers", y, np.ones(4))
-    spread = np.sqrt(y[:3].var() * (1 + 1 / 3))
-    assert known.log_p(y[3:], np.ones(1)) == pytest.approx(stats.norm(y[:3].mean(), spread).logpdf(9.0))
+    for row in range(4):
+        rest = np.delete(y, row)
+        expected = stats.norm(rest.mean(), np.sqrt(rest.var() * (1 + 1 / 3))).logpdf(y[row])
+        assert known.log_p(y, np.ones(4), np.arange(4))[row] == pytest.approx(expected)
+        assert known.log_p(y[[row]], np.ones(1), np.zeros(1, dtype=int)) == pytest.approx(expected)
 
 
 @pytest.fixture(scope="module")

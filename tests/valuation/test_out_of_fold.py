@@ -44,10 +44,22 @@ def test_no_row_is_judged_by_a_model_that_saw_its_label_or_that_of_a_row_that_be
     assert not np.array_equal(one["yardstick"], other["yardstick"])
 
 
+def several_classes():
+    """Four corners of a plane, one label in five wrong; which are, and a yardstick."""
+    rng = np.random.default_rng(4)
+    y = rng.integers(4, size=320)
+    X = 2.0 * np.column_stack([y % 2, y // 2]) + rng.normal(0, 0.7, (320, 2))
+    wrong = rng.random(160) < 0.2
+    told = np.where(wrong, (y[:160] + rng.integers(1, 4, 160)) % 4, y[:160])
+    return dw.Dataset(X[:160], told), wrong, dw.Yardstick.fit(dw.Dataset(X[160:], y[160:]))
+
+
 def wrong_labels(kind):
     """A world with wrong labels, which these are, its yardstick, and the least AUC."""
     if kind == "plain":
         return NOISY, BAD, YARD, 0.7
+    if kind == "several classes":
+        return *several_classes(), 0.7
     if kind == "categories and missing cells":
         return *flipped(mixed(120, 1), 0.2, 1), dw.Yardstick.fit(mixed(120, 0)), 0.7
     data, wrong = numeric_labels(120, seed=6, d=2), np.random.default_rng(0).random(120) < 0.2
@@ -55,25 +67,30 @@ def wrong_labels(kind):
     return noisy, wrong, dw.Yardstick.fit(numeric_labels(160, seed=5, d=2)), 0.9
 
 
-@pytest.mark.parametrize("kind", ["plain", "categories and missing cells", "numeric"])
+@pytest.mark.parametrize("kind", ["plain", "several classes", "categories and missing cells", "numeric"])
 def test_wrong_labels_have_low_self_confidence(kind):
     """By scikit-learn's AUC: 0.5 without knowledge."""
     noisy, bad, yard, least = wrong_labels(kind)
     known = predicted(noisy, yard)
+    assert set(LEARNERS) < set(known.predictions)
     for learner in (*LEARNERS, "pruned_ensemble"):
         assert roc_auc_score(bad, -known.self_confidence(learner)) > least, learner
 
 
 def test_the_pruned_ensemble_learns_without_doubted_rows(monkeypatch):
-    seen, learn = [], CrossFit._learn
+    seen, boosted = [], CrossFit._by_boosting
+    learn = CrossFit._learn
     monkeypatch.setattr(
-        CrossFit, "_learn", lambda self, use, views: seen.append(use) or learn(self, use, views)
+        CrossFit, "_learn", lambda self, use, *rest: seen.append(use) or learn(self, use, *rest)
+    )
+    monkeypatch.setattr(
+        CrossFit, "_by_boosting", lambda self, uses, *rest: seen.extend(uses) or boosted(self, uses, *rest)
     )
     known = predicted(NOISY)
     doubted = known.labels("ensemble") != known.targets
-    assert len(seen) == 15  # two divisions and the second pass, five folds each
-    assert all(not (use & doubted).any() for use in seen[10:])
-    assert all((use & doubted).any() for use in seen[:10])
+    assert len(seen) == 30  # two divisions and the second pass, five folds each; boosting and the others
+    assert all(not (use & doubted).any() for use in seen[20:])
+    assert all((use & doubted).any() for use in seen[:20])
 
 
 def test_weights_count_as_copies_do():
@@ -92,31 +109,47 @@ def test_weights_count_as_copies_do():
 
 
 def test_large_data_are_learnt_from_in_part(monkeypatch):
-    """4,000 rows at most; labels are spread over 10,000 at most; wide rows are boosted on forty axes."""
+    """4,000 rows at most; labels are spread over 10,000 at most."""
     assert (out_of_fold.MAX_LEARNT, learners.MAX_SPREAD) == (4000, 10_000)
     sizes = []
     monkeypatch.setattr(out_of_fold, "MAX_LEARNT", 50)
+    boosting, linear = out_of_fold.boosting, out_of_fold.linear
     monkeypatch.setattr(
         out_of_fold,
         "boosting",
-        lambda known, *rest: sizes.append(len(known.y)) or learners.linear(known, *rest),
+        lambda X, y, weights, classes: sizes.extend((weights > 0).sum(1)) or boosting(X, y, weights, classes),
+    )
+    monkeypatch.setattr(
+        out_of_fold, "linear", lambda known, *rest: sizes.append(len(known.y)) or linear(known, *rest)
     )
     assert roc_auc_score(BAD, -predicted(NOISY).self_confidence("ensemble")) > 0.7
     assert max(sizes) == 50
     monkeypatch.setattr(learners, "MAX_SPREAD", 200)
     assert "label_spreading" in predicted(NOISY, added=CLEAN.take(range(50))).added
     assert "label_spreading" not in predicted(NOISY, added=CLEAN.take(range(51))).added
-    X = np.random.default_rng(0).normal(size=(80, 301))
-    known = Labelled(X, (X[:, 0] > 0).astype(float))
-    monkeypatch.setattr(learners, "_predicted", lambda learner, known, to, classes: (known.X.shape, to.shape))
-    assert learners.boosting(known, X[:9], 2) == ((80, 40), (9, 40))
-    assert learners.boosting(known._replace(X=X[:, 1:]), X[:9, 1:], 2) == ((80, 300), (9, 300))
+
+
+def test_wide_rows_are_learnt_from_on_forty_axes():
+    """Above 300 columns; the axes are those of an exact decomposition."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 301)) * 1.1 ** -np.arange(301.0)
+    yard = dw.Yardstick.fit(dw.Dataset(X, X[:, 0] > 0), prior_variance=1.0)
+    for columns, expected in ((300, 300), (301, 40)):
+        data = dw.Dataset(X[:, :columns], X[:, 0] > 0)
+        yard = dw.Yardstick.fit(data, prior_variance=1.0)
+        assert CrossFit(data, yard.features(data), yard)._views[1].shape == (80, expected)
+    centred = X - X.mean(axis=0)
+    axes = out_of_fold.principal_axes(centred, 5)
+    exact = np.linalg.svd(centred, full_matrices=False)[2][:5]
+    assert np.abs(np.abs(exact @ axes) - np.eye(5)).max() < 1e-6
 
 
 def test_the_order_of_rows_moves_nothing_and_progress_is_told():
     told = []
-    first = CrossFit(NOISY, YARD.features(NOISY), YARD)(None, lambda *step: told.append(step)).predictions
-    order = np.random.default_rng(0).permutation(len(NOISY))
-    other = predicted(NOISY.take(order)).predictions
-    assert all(first[name][order] == pytest.approx(other[name], abs=1e-6) for name in first)
+    CrossFit(NOISY, YARD.features(NOISY), YARD)(None, lambda *step: told.append(step))
+    several, _, yard = several_classes()
+    for data, own in ((NOISY, YARD), (several, yard)):
+        order = np.random.default_rng(0).permutation(len(data))
+        first, other = predicted(data, own).predictions, predicted(data.take(order), own).predictions
+        assert all(first[name][order] == pytest.approx(other[name], abs=1e-6) for name in first)
     assert told == [(k, 15) for k in range(1, 16)]

@@ -182,6 +182,9 @@ LITTLE = between(-0.03, -0.02)
         (ABOUT_ZERO, HOLDS, at_free(between(-0.00099, -0.00098)), "inconclusive"),  # below what is none
         (UP, HOLDS, at_free(between(-0.01, 0.3)), "improved"),  # not shown where the attribute is free
         (UP, HOLDS, at_free(between(0.01, 0.3)), "informative"),
+        (DOWN, FALLS, at_free(between(-0.01, 0.01)), "inconclusive"),  # only what the attribute tells is lost
+        (DOWN, FALLS, at_free(between(-0.02, 0.01)), "costly"),
+        (DOWN, FALLS, at_free(between(-0.02, -0.001)), "harmful"),
     ],
 )
 def test_strategic_where_a_declared_attribute_is_free(delta, accuracy, free, verdict):

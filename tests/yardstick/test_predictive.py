@@ -1,5 +1,7 @@
 """Row-wise predictive probabilities, against models with weights, quadrature and draws."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.integrate import quad
@@ -66,7 +68,7 @@ def test_weights_count_as_repeats():
     weights = np.random.default_rng(3).integers(0, 4, 40).astype(float)
     known = asked(weights=weights)
     rows = np.repeat(np.arange(40), weights.astype(int))
-    repeated = known._replace(rows=known.rows[rows], targets=known.targets[rows], weights=np.ones(len(rows)))
+    repeated = replace(known, rows=known.rows[rows], targets=known.targets[rows], weights=np.ones(len(rows)))
     for predict in (two_classes, predictive.softmax, numeric):
         ours, theirs = (predict(each, 3.0, (1.0, 4.0)).log_p for each in (known, repeated))
         assert ours == pytest.approx(theirs, abs=1e-5)
@@ -87,7 +89,7 @@ def test_numeric_labels_have_the_exact_density(shape):
 
 def test_one_class_or_not_is_logistic_a_class():
     known = asked(classes=3)
-    each = (known._replace(targets=(known.targets == c) * 1.0, wanted=np.ones(12)) for c in range(3))
+    each = (replace(known, targets=(known.targets == c) * 1.0, wanted=np.ones(12)) for c in range(3))
     p = np.stack([np.exp(two_classes(one, 5.0, (2.0,)).log_p[0]) for one in each], axis=1)
     right = known.wanted[:, None] == np.arange(3)
     assert one_of_classes(known, 5.0, (2.0,)).log_p[0] == pytest.approx(np.log(p[right] / p.sum(axis=1)))

@@ -64,16 +64,17 @@ def test_labels_that_matter_are_seen_and_labels_that_do_not_are_not(model, tempe
     assert nothing.proportion is None
 
 
-def test_a_probe_is_the_blocks_evidence_with_rows_counted_as_often():
-    """Growth by hand, on the first halving alone: log p(T_j | D) with D's rows counted w times."""
+def test_a_probe_is_the_evidence_of_each_row_with_rows_counted_as_often():
+    """Growth by hand, on the first halving alone: log p(row | D) with D's rows counted w times."""
     X, y = rows(40, 0)
     model, w = dw.Logistic(2.0), 4.0
     score = probes.block_scorer(model, w, X, y)
     a, blocks = np.arange(20), in_blocks(np.arange(20, 40), 5)
     fitter = model.bind(X, y)
     alone = fitter(a, weights=np.full(20, w)).log_z
-    joint = [fitter(np.r_[a, b], weights=np.r_[np.full(20, w), np.ones(5)]).log_z for b in blocks]
-    assert score(a, y[a], blocks) == pytest.approx(np.array(joint) - alone, abs=0.05)
+    joint = [fitter(np.r_[a, row], weights=np.r_[np.full(20, w), 1.0]).log_z for row in range(20, 40)]
+    expected = (np.array(joint) - alone).reshape(4, 5).sum(axis=1)
+    assert score(a, y[a], blocks) == pytest.approx(expected, abs=0.05)  # of five rows, by Laplace
 
 
 def test_what_is_said_to_be_seen_is_seen():

@@ -11,7 +11,7 @@ from dataworth.yardstick import candidates, predictive
 from dataworth.yardstick.candidates import EFFORTS, Map, maps
 from dataworth.yardstick.predictive import Known
 from dataworth.yardstick.recipe import Basis
-from dataworth.yardstick.search import PRIORS, Point, Search, searched
+from dataworth.yardstick.search import PRIORS, START, Point, Search, searched
 from dataworth.yardstick.yardstick import Yardstick
 from worlds import classes
 
@@ -84,7 +84,7 @@ class Given(Search):
 @pytest.mark.parametrize("best", [0.001, 1.0, 31.6, 3160.0])
 def test_priors_are_climbed_wherever_the_best_is(best):
     search = made(cls=Given, likelihood=lambda X, c, w: -abs(np.log10(c / best)) - abs(w - 2.0))
-    value, place = search.climb(np.zeros((60, 1)), search.grid(None), None)
+    value, place = search.climb(np.zeros((60, 1)), search.grid(None), None, START)
     assert (PRIORS[place], value) == (best, pytest.approx(0.0, abs=1e-12))  # at the best of its levels
 
 

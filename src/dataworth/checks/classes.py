@@ -15,7 +15,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..data.labels import Classes
-from ..measure import Case, Sample, weights_of
+from ..measure import Arm, Case, Estimate, Sample, weights_of
 from ..measure.ladder import beyond_chance
 from .base import CheckOutcome, not_run
 
@@ -76,10 +76,16 @@ def listed(lacking: Iterable[list[str]]) -> str:
 
 
 def against_permuted(case: Case) -> CheckOutcome:
-    """Which datasets are not shown to be worth more than the same rows with their labels permuted."""
-    arms = case.table.arms if case.what == "rank" else case.arms
-    found = {arm: beyond_chance(case, arm) for arm in arms}
-    known = {arm: one for arm, one in found.items() if one is not None}
+    """Which datasets are not shown to be worth more than the same rows with their labels permuted.
+
+    Of a ranking, all of them; else whether none is.
+    """
+    known: dict[Arm, Estimate] = {}
+    for arm in case.table.arms if case.what == "rank" else case.arms:
+        if (one := beyond_chance(case, arm)) is not None:
+            known[arm] = one
+            if case.what != "rank" and one.positive:
+                break  # it fires only if none is shown to be more
     if not known:
         return not_run("there are no rows whose labels could be permuted")
     guesses = [str(arm) for arm, one in known.items() if not one.positive]

@@ -19,7 +19,7 @@ from ..measure import Case
 from ..models import Model
 from ..models.base import bind
 from ..yardstick.predictive import both_ways, halves
-from ..yardstick.probes import in_blocks
+from ..yardstick.probes import block_predictives, in_blocks, predicts
 from ..yardstick.search import ROWS
 from .base import CheckOutcome, quietly
 from .rows import some_rows
@@ -58,8 +58,8 @@ def scorer(fitter: Any, own: Rows, blocks: list[Rows], tempering: float) -> Call
     def at(step: int) -> Array:
         weights = np.full(len(own), tempering * 2.0**step)
         fit = fitter(own, weights=weights)
-        if hasattr(fitter, "log_predictives"):
-            return np.array(fitter.log_predictives(fit, [(block, None) for block in blocks]))
+        if predicts(fitter):
+            return block_predictives(fitter, fit, blocks)
         both = [(np.r_[own, block], np.r_[weights, np.ones(len(block))]) for block in blocks]
         return np.array([fitter(rows, weights=counts).log_z - fit.log_z for rows, counts in both])
 
@@ -68,11 +68,11 @@ def scorer(fitter: Any, own: Rows, blocks: list[Rows], tempering: float) -> Call
 
 def doubling(case: Case) -> CheckOutcome:
     """DW001: on rows of the test set, with the user's own model; on a yardstick repeats count once."""
-    if case.options.own_model is None and hasattr(case.pool.fitter, "gaussians"):
+    if case.options.own_model is None:
         return CheckOutcome(False, 0.0, "data that are repeated as a whole count once")
     rng = np.random.default_rng([case.options.seed, 0xD0])
     some = case.test.take(some_rows(len(case.test), ROWS, rng))
     yard = case.yardstick
     with quietly():
-        model, X, y = case.options.own_model or yard.model, yard.features(some), yard.targets(some)
+        model, X, y = case.options.own_model, yard.features(some), yard.targets(some)
         return check_doubling(model, X, y, case.options.seed, some.groups, case.pool.tempering)

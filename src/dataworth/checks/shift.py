@@ -21,6 +21,7 @@ from scipy.linalg import svd
 from ..arrays import Array
 from ..data.dataset import Dataset
 from ..data.vectors import binary_size
+from ..inference.gaussian import fit_gaussian
 from ..measure import Case, area
 from ..wording import listed
 from ..yardstick.recipe import Recipe, expand
@@ -126,15 +127,14 @@ def told_apart(recipe: Recipe, ours: Dataset, theirs: Dataset, rng: np.random.Ge
     stderr = float(np.sqrt((n + m + 1) / (12.0 * n * m)))
     if not X.shape[1]:
         return Apart(0.5, stderr, columns)
-    from sklearn.linear_model import Ridge
-
     goal = np.where(own, 1.0 / n, -1.0 / m) * (n + m)  # both sides have the same say
     areas = []
     for fold in range(FOLDS):
         out = folds == fold
         center = X[~out].mean(axis=0)
-        told = Ridge(alpha=X.shape[1], fit_intercept=False).fit(X[~out] - center, goal[~out])
-        scores = (X[out] - center) @ told.coef_
+        rows = X[~out] - center
+        told = fit_gaussian(rows, goal[~out], np.ones(len(rows)), 1.0 / X.shape[1], 1.0)  # ridge regression
+        scores = (X[out] - center) @ told.coef
         areas.append(area(scores, own[out], np.ones(len(scores))))
     return Apart(float(np.mean(areas)), stderr, columns)
 

@@ -14,11 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from dataworth.atomic import parse_json, read_whole
-from dataworth.curation.names import with_files
 from dataworth.data.io.inputs import absolute
 from dataworth.errors import DataworthError
 from dataworth.measure.options import TAKES, Options
-from dataworth.valuation.audit.verdict import VERDICTS
 from dataworth.valuation.entry import parse_options
 from dataworth.valuation.result import versions
 from dataworth.yardstick.yardstick import Yardstick
@@ -38,7 +36,18 @@ OWN: dict[str, dict[str, Any]] = {
 }
 """Arguments of one command alone, and their defaults."""
 KEYS = ("command", "options", "inputs", "about", "dataworth_run")
-NOT_KEPT = ("baselines", "jobs", "engine", "address", "run_dir", "keep", "progress", "committed", "key")
+NOT_KEPT = (
+    "baselines",
+    "jobs",
+    "engine",
+    "address",
+    "cache",
+    "run_dir",
+    "keep",
+    "progress",
+    "committed",
+    "key",
+)
 """Options that do not determine a result, and a key, which is nobody else's business."""
 WRITTEN = ("ledger", "run_dir", "csv", "plot", "report", "output")
 """Options that name what is written."""
@@ -137,6 +146,8 @@ class Job:
                 given[name] = absolute(given[name])
         own = {name: value for name, value in self.own.items() if value is not None}
         if "curate" in own:
+            from dataworth.curation.names import with_files
+
             own["curate"] = with_files(own["curate"], absolute)
         config = {
             "command": self.command,
@@ -203,6 +214,8 @@ def words_of(
         if given.get(name) is not None:
             given[name] = place(given[name])
     if isinstance(given.get("curate"), str):
+        from dataworth.curation.names import with_files
+
         given["curate"] = with_files(given["curate"], place)
     if not allow_code:
         _refuse_code(given, source)
@@ -293,13 +306,17 @@ def parse_size(given: str | None) -> int | tuple[int, int] | None:
 
 def failing_verdicts(fail_on: str | None, design: str | None) -> frozenset[str]:
     """The verdicts in --fail-on."""
-    words = [] if fail_on is None else [word.strip() for word in str(fail_on).split(",")]
+    if fail_on is None:
+        return frozenset()
+    from dataworth.valuation.audit.verdict import VERDICTS
+
+    words = [word.strip() for word in str(fail_on).split(",")]
     unknown = [word for word in words if word not in VERDICTS]
     if unknown:
         raise DataworthError(
             f"--fail-on {unknown[0]!r} is no verdict; the verdicts are {', '.join(VERDICTS)}."
         )
-    if words and design == "size":
+    if design == "size":
         raise DataworthError(
             "the design size gives no verdict, so --fail-on would never fail: drop one of them."
         )

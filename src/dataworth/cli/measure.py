@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import dataworth as dw
-from dataworth.curation.names import files_of, parse, split
 from dataworth.data.io.inputs import Inputs, Reading, absolute, load_inputs
 from dataworth.data.io.streamed import Stream
 from dataworth.data.sealed import is_sealed
@@ -68,6 +67,8 @@ def _own_arguments(job: Job) -> dict[str, Any]:
     if "priors" in own:
         own["priors"] = numbers(own["priors"])
     if "curate" in own:
+        from dataworth.curation.names import split
+
         split(own["curate"])
     if job.command == "values":
         from dataworth.valuation.values.values import check_fdr
@@ -89,7 +90,9 @@ def load(job: Job, options: Options, showing: Showing) -> Loaded:
         sources, reading = read_sources(job, reading)
     paths = [path for path in job.every_file() if path not in sealed]
     if job.own.get("curate") is not None:
-        paths += [Path(name) for name in files_of(job.own["curate"])]
+        from dataworth.curation.names import files_of
+
+        paths += map(Path, files_of(job.own["curate"]))
     with reading_files(showing.quiet, paths, job.what):
         inputs = load_inputs(paths, job.files["test"], reading, options.yardstick)
     for line in [] if showing.quiet else inputs.lines():
@@ -150,6 +153,8 @@ def measure(job: Job, options: Options, own: Mapping[str, Any], loaded: Loaded, 
     if loaded.sources is not None:
         data[0] = data[0]._with(groups=loaded.sources)
     if "curate" in own:
+        from dataworth.curation.names import parse
+
         own = {**own, "curate": parse(own["curate"], loaded.inputs)}
     function: Callable[..., Any] = _over_priors if job.command == "sensitivity" else getattr(dw, job.command)
     with ExitStack() as stack:

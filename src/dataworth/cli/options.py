@@ -23,9 +23,10 @@ WRITTEN = "How files are written"
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
 SHORT = {"jobs": ("--jobs", "-j"), "quiet": ("--quiet", "-q"), "verbose": ("--verbose", "-v")}
 SHORT |= {"winsorise": ("--winsorise", "--winsorize"), "slices": ("--slice", "--slices")}
+NO_CACHE = (" /--no-cache",)
 WORDS: dict[str, Any] = {"yardstick": Path | None, "run_dir": Path | None, "size": str | None, "eta": str}
 WORDS |= {"ignore": str | None, "slices": str | None, "engine": str | None, "model": str}
-WORDS |= {"ledger": Path | None, "values": Path | None}
+WORDS |= {"ledger": Path | None, "values": Path | None, "cache": bool}
 """Options of measurements (`measure.options`) that the command line takes in another form."""
 UNLOADED = dict.fromkeys(("Yardstick", "Model", "Engine", "Run"), Any)
 """Types of options that are not imported for help."""
@@ -256,11 +257,13 @@ def parameters_of(group: Any, names: list[str]) -> list[inspect.Parameter]:
     hints = get_type_hints(group, localns=UNLOADED) | (WORDS if group is Options else {})
     for one in (one for one in fields(group) if one.name in names):
         kind = hints[one.name]
-        flags = SHORT.get(one.name, (f"--{one.name.replace('_', '-')}",))
+        flags: tuple[str, ...] = SHORT.get(one.name, (f"--{one.name.replace('_', '-')}",))
         settings: dict[str, Any] = {"metavar": " "} if kind is bool else {}
         settings["hidden"] = one.name in (RARE if group is Options else SELDOM)
         panel = one.metadata["panel"] or PANELS.get(group.__name__, group.__name__)
-        asked = word(one.metadata["help"], *flags, panel=panel, **settings)
-        default = "0" if one.name == "eta" else one.default
+        told, default = one.metadata["help"], "0" if one.name == "eta" else one.default
+        if group is Options and one.name == "cache":  # from Python only if it is asked for
+            told, default, flags = "Fit the yardstick of the test set anew, and keep none.", True, NO_CACHE
+        asked = word(told, *flags, panel=panel, **settings)
         made.append(inspect.Parameter(one.name, KEYWORD, default=default, annotation=Annotated[kind, asked]))
     return made

@@ -64,6 +64,10 @@ class Lines:
         if self._timer is not None:
             self._timer.cancel()
 
+    def note(self, what: str) -> None:
+        """Print a line."""
+        self._write(what)
+
     def expect(self, seconds: float) -> None:
         """Print the estimate of long work; what was counted before is another matter."""
         self._known()

@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays import Array, Rows
 from ..data.dataset import Dataset, label_keys
 from ..data.rows import copy_number, same_rows
-from .base import Method, at_least, points, strata
+from .base import SEED, Method, at_least, points, strata
 
 DIGITS = 6
 """Digits to which features are compared: copies may have been stored in single precision."""
@@ -46,8 +46,9 @@ def codes_with_labels(data: Dataset) -> Rows:
 
 SAMPLE = 1000
 """Rows whose distances from each other stand for all: half a million pairs are enough for a median."""
-BLOCK = 512
-"""Rows whose neighbours are looked up at a time."""
+BLOCK, AXES = 32, 8
+"""Rows whose neighbours are looked up at a time, and directions along which a tree finds them: rows that are
+near are near along all."""
 
 
 @dataclass(frozen=True)
@@ -88,16 +89,19 @@ class NearDeduplicate(Method):
 
 def _first_of_each(X: Array, radius: float) -> np.ndarray:
     """Greedily: a row stays unless an earlier one that stayed lies within the radius."""
-    from sklearn.neighbors import NearestNeighbors
+    from scipy.spatial import cKDTree
 
     keep = np.ones(len(X), dtype=bool)
-    # a hair more than the radius, so that rounding does not part equal rows
-    index = NearestNeighbors(radius=radius * (1 + 1e-9) + 1e-9).fit(X)
+    radius = radius * (1 + 1e-9) + 1e-9  # rounding is not to part equal rows
+    some = np.random.default_rng(SEED).standard_normal((X.shape[1], min(AXES, X.shape[1])))
+    along = X @ np.linalg.qr(X.T @ (X @ some))[0]  # nearly the principal axes
+    tree = cKDTree(along)
     for start in range(0, len(X), BLOCK):
-        near = index.radius_neighbors(X[start : start + BLOCK], return_distance=False)
-        for i, others in enumerate(near, start):
-            if keep[i]:
-                keep[others[others > i]] = False
+        rows = start + np.flatnonzero(keep[start : start + BLOCK])
+        for i, others in zip(rows, tree.query_ball_point(along[rows], radius), strict=True):
+            later = np.array([j for j in others if j > i], dtype=np.intp)
+            if keep[i] and len(later):
+                keep[later[((X[later] - X[i]) ** 2).sum(axis=1) <= radius**2]] = False
     return keep
 
 

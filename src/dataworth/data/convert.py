@@ -6,7 +6,7 @@ narwhals and pyarrow are imported when a frame is given, not before.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Literal
@@ -97,8 +97,14 @@ def as_frame(X: Any, what: str = "X") -> Any:
 
 def from_any(X: Any) -> tuple[Array, tuple[Column, ...]]:
     """A frame or an array-like as a float matrix with its columns."""
+    if type(X).__module__ == "pyarrow.lib" and hasattr(X, "itercolumns"):  # a table, which needs no narwhals
+        return from_arrow(X.column_names, map(one_array, X.itercolumns()), len(X))
     frame = as_frame(X)
-    return from_array(X) if frame is None else from_frame(frame)
+    if frame is None:
+        return from_array(X)
+    names = [str(name) for name in frame.columns]
+    columns = zip(frame.columns, names, strict=True)
+    return from_arrow(names, (to_arrow(frame.get_column(own), name) for own, name in columns), len(frame))
 
 
 def from_array(X: Any) -> tuple[Array, tuple[Column, ...]]:
@@ -127,15 +133,11 @@ def from_array(X: Any) -> tuple[Array, tuple[Column, ...]]:
     return matrix, tuple(Column(f"x{j}", kind) for j in range(matrix.shape[1]))
 
 
-def from_frame(frame: Any) -> tuple[Array, tuple[Column, ...]]:
-    """A narwhals frame as a float matrix with its columns."""
+def from_arrow(names: Sequence[str], arrays: Iterable[Any], rows: int) -> tuple[Array, tuple[Column, ...]]:
+    """Pyarrow arrays as a float matrix with its columns."""
     blocks: list[Any] = []  # what becomes one column of the matrix, or several
     columns: list[Column] = []
-    table = frame.to_native()
-    plain = type(table).__module__.startswith("pyarrow")  # narwhals would take a while for 100,000 columns
-    for j, label in enumerate(frame.columns):
-        name = str(label)
-        array = one_array(table.column(j)) if plain else to_arrow(frame.get_column(label), name)
+    for name, array in zip(names, arrays, strict=True):
         kind = column_kind(array)
         if kind in ("numeric", "boolean"):
             blocks.append(array)  # made numbers when they are put in place: a copy of all would be too much
@@ -150,7 +152,7 @@ def from_frame(frame: Any) -> tuple[Array, tuple[Column, ...]]:
         else:
             kinds = "features are numbers, booleans, text or lists of numbers"
             raise DataworthError(f"column {name!r} is {kind}, but {kinds}: convert it, or leave it out")
-    matrix = np.empty((len(frame), len(columns)))
+    matrix = np.empty((rows, len(columns)))
     end = 0
     for block in blocks:
         values = block if isinstance(block, np.ndarray) else numbers_of(block)

@@ -183,6 +183,16 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
         """
         return self._with(X=np.array(X, dtype=float).reshape(self.X.shape))
 
+    def with_categories(self, name: str, texts: NDArray[np.str_]) -> Dataset:
+        """The same rows with one more column, of categories.
+
+        >>> Dataset([[1.0], [2.0]], [0, 1]).with_categories("site", np.array(["b", "a"])).X.tolist()
+        [[1.0, 1.0], [2.0, 0.0]]
+        """
+        values, codes = np.unique(texts, return_inverse=True)
+        column = Column(name, "categorical", tuple(values.tolist()))
+        return self._with(X=np.column_stack([self.X, codes]), columns=(*self.columns, column))
+
     def with_weights(self, weights: Any) -> Dataset:
         """The same rows with other weights, or with none.
 

@@ -116,12 +116,14 @@ class _Cells:
 
     def classes(self, rows: Rows) -> Rows:
         """A class for each of these (distinct) rows: the same for rows that agree."""
-        from scipy.sparse import coo_array
-        from scipy.sparse.csgraph import connected_components
-
         shadows, window = self.projected(rows)
         same = [pairs[:, self.agree(rows[pairs[0]], rows[pairs[1]])] for pairs in _near(shadows, window)]
         i, j = np.concatenate([np.zeros((2, 0), dtype=np.intp), *same], axis=1)
+        if not len(i):
+            return np.arange(len(rows))
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
         graph = coo_array((np.ones(len(i), dtype=bool), (i, j)), shape=(len(rows), len(rows)))
         codes = connected_components(graph, directed=False)[1].astype(np.intp)
         # a ~ b ~ c ~ … may lead anywhere where rows lie densely: such chains are cut to a window's length

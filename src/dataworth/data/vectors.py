@@ -44,6 +44,18 @@ def to_arrow(series: Any, name: str) -> Any:
     return one_array(array)
 
 
+def _as_arrow(values: Any, what: str) -> Any:
+    """A series of pandas or polars, or a pyarrow array, as one pyarrow array; None if it is none of these."""
+    import pyarrow as pa
+
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return one_array(values)
+    import narwhals as nw
+
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    return to_arrow(series, what) if isinstance(series, nw.Series) else None
+
+
 def one_array(array: Any) -> Any:
     """A pyarrow column as one array; tensors of a fixed shape, and the like, as what they are stored as."""
     import pyarrow as pa
@@ -63,15 +75,12 @@ def as_vector(values: Any, what: str, *, anything: bool = False) -> tuple[NDArra
         # As objects first: numpy would write a missing value among texts as "nan" or "None".
         raw = _objects(list(values))
     else:  # a pandas or polars series or a pyarrow array; anything else by its own conversion
-        import narwhals as nw
         import pyarrow as pa
 
-        given = pa.chunked_array([values]) if isinstance(values, pa.Array) else values
-        series = nw.from_native(given, series_only=True, pass_through=True)
-        if not isinstance(series, nw.Series):
+        array = _as_arrow(values, what)
+        if array is None:
             raw = np.asarray(values)
         else:
-            array = to_arrow(series, what)
             _refuse_long(array, what)
             plain = pa.types.is_integer(array.type) or pa.types.is_floating(array.type)
             whole = plain and array.null_count == 0

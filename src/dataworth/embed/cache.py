@@ -17,18 +17,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from platformdirs import user_cache_path
 
+from dataworth.atomic import cache_directory
 from dataworth.errors import DataworthError
 from dataworth.parallel import Engine
 
 DIGEST = hashlib.sha256().digest_size
-
-
-def default_directory() -> Path:
-    """`DATAWORTH_CACHE`, or the place that the platform has for caches."""
-    usual = user_cache_path("dataworth", appauthor=False, opinion=False)
-    return Path(os.environ.get("DATAWORTH_CACHE") or usual)
 
 
 def open_cache(cache: bool | str | PathLike[str]) -> Cache | None:
@@ -37,7 +31,7 @@ def open_cache(cache: bool | str | PathLike[str]) -> Cache | None:
     One that somebody named must be writable; the user's is done without.
     """
     if isinstance(cache, bool):
-        return Cache(default_directory() / "embed") if cache else None
+        return Cache(cache_directory() / "embed") if cache else None
     directory = Path(cache)
     try:
         directory.mkdir(parents=True, exist_ok=True)

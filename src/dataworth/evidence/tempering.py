@@ -84,12 +84,14 @@ def repeats(rows: Rows, targets: Array, weights: Array) -> float:
     return max(often, float(np.finfo(float).tiny))  # of which the inverse is a number
 
 
-def climb(at: Callable[[int], Array], start: int | None = 0, block: Rows | None = None) -> tuple[int, Array]:
+def climb(
+    at: Callable[[int], Array], start: int | None = 0, block: Rows | None = None, near: int | None = None
+) -> tuple[int, Array]:
     """The best tempering 2^k, and the mixture's scores over it and its neighbours.
 
-    `at` gives the scores of all test rows at k; rows of one block have one number in `block`. The walk goes
-    uphill in their sum from `start`, while that is worth it; if there is none, each row counts once, and
-    there is no walk.
+    `at` gives the scores of all test rows at k; rows of one block have one number in `block`. The best k is
+    the first from which a step up is not worth it, between 8 times less than once and UP steps above `start`;
+    it is looked for from `near` (default: `start`), by secants. If there is no start, each row counts once.
 
     >>> best, scores = climb(lambda k: np.array([-((k - 2) ** 2), 0.0]))
     >>> best, scores.round(2).tolist()  # the window is 1, 2, 3; the other block cannot tell them apart
@@ -97,14 +99,23 @@ def climb(at: Callable[[int], Array], start: int | None = 0, block: Rows | None 
     """
     if start is None:
         return 0, at(0)
-    seen, here = cache(at), start
-    while True:
-        beside = [k for k in (here - 1, here + 1) if -DOWN <= k <= start + UP]
-        up = max(beside, key=lambda k: seen(k).sum())
-        if seen(up).sum() <= seen(here).sum() + WORTH:
-            break
-        here = up
-    return here, mixture(np.array([seen(k) for k in range(here - 1, here + 2)]), block)
+    seen = cache(at)
+    low, high = -DOWN - 1, start + UP
+    here, gains = min(max(start if near is None else near, low + 1), high - 1), dict[int, float]()
+    while high - low > 1:
+        gains[here] = float(seen(here + 1).sum() - seen(here).sum()) - WORTH
+        low, high = (here, high) if gains[here] > 0 else (low, here)
+        here = min(max(_zero(gains, low, high), low + 1), high - 1)
+    return high, mixture(np.array([seen(k) for k in range(high - 1, high + 2)]), block)
+
+
+def _zero(gains: dict[int, float], low: int, high: int) -> int:
+    """Where a falling function of whole numbers, known at some, is first not above zero: a guess."""
+    if len(gains) == 1:
+        return high - 1 if high in gains else low + 1
+    (a, one), (b, other) = sorted(gains.items(), key=lambda known: abs(known[1]))[:2]
+    slope = (other - one) / (b - a)
+    return int(np.ceil(a - one / slope)) if slope < 0 else (low + high) // 2
 
 
 def pulls(window: Array) -> tuple[Array, Array]:

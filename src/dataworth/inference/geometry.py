@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
-from scipy.linalg.lapack import dpotrf, dpotrs, dtrtri
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dtrtri
 
 from ..arrays import Array
 
@@ -47,6 +47,12 @@ class Factor(NamedTuple):
             self.matrix, target, lower=self.lower, trans=trans, check_finite=False
         )
         return solution
+
+    def inverse(self) -> Array:
+        """The lower triangle of the factored matrix's inverse."""
+        if self.lower:
+            return np.asarray(dpotri(self.matrix, lower=1)[0])
+        return np.asarray(dpotri(self.matrix, lower=0)[0].T)
 
     def log_det(self) -> float:
         """Log determinant of the factored matrix."""
@@ -92,20 +98,37 @@ def safe_factor(X: Array, weights: Array, largest: float) -> Factor:
 
 
 class Step(NamedTuple):
-    """A Newton step of coefficients and predictor, and its decrement (the slope of Ψ along it).
+    """A Newton step of coefficients and predictor, its decrement (the slope of Ψ along it), and the gradient
+    of Ψ as its geometry has it.
 
-    The decrement is taken from the gradient of Ψ, not as a difference of two sums that nearly cancel.
+    Slopes are taken from that gradient, not as differences of two sums that nearly cancel.
     """
 
     coef: Array
     f: Array
     decrement: float
+    pull: Array
+
+
+class Reuse(NamedTuple):
+    """How long a factor serves for further steps: so many steps at most, while no row's predictor moved
+    farther, and each step leaves no larger a share of the way."""
+
+    steps: int
+    reach: float
+    left: float
+
+
+FRUGAL = Reuse(8, 0.5, 0.5)
+"""Where a factor costs as much as a few steps."""
+DEAR = Reuse(24, np.inf, np.inf)
+"""Where it costs as much as many."""
 
 
 class Dual:
     """n×n: coefficients a with f = K a, for more features than rows."""
 
-    kind = "dual"
+    kind, reuse = "dual", FRUGAL
 
     def __init__(self, gram: Array) -> None:
         self.gram = gram
@@ -142,7 +165,11 @@ class Dual:
         root, residual = np.sqrt(curvature), coef - gradient
         step = root * factor.solve(root * (self.gram @ residual)) - residual
         step_f = self.gram @ step
-        return Step(step, step_f, -float(residual @ step_f))
+        return Step(step, step_f, -float(residual @ step_f), residual)
+
+    def slope(self, pull: Array, step: Step) -> float:
+        """Of Ψ along another step."""
+        return -float(pull @ step.f)
 
 
 class Primal:
@@ -152,6 +179,8 @@ class Primal:
     slab at a time, so that a fit of 100,000 rows does not copy them. `root` takes the factor by QR (twice the
     cost) where C‖x‖² is enormous.
     """
+
+    reuse = FRUGAL
 
     def __init__(
         self, X: Array, prior_variance: float, rows: NDArray[np.intp] | None = None, *, root: bool = False
@@ -206,7 +235,11 @@ class Primal:
         for part, X in self.slabs():
             ascent += self.prior_variance * (X.T @ gradient[part])
         step = factor.solve(ascent)
-        return Step(step, self.predictor(step), float(ascent @ step) / self.prior_variance)
+        return Step(step, self.predictor(step), float(ascent @ step) / self.prior_variance, ascent)
+
+    def slope(self, pull: Array, step: Step) -> float:
+        """Of Ψ along another step."""
+        return float((pull * step.coef).sum()) / self.prior_variance
 
 
 def graded_features(X: Array) -> tuple[Array, Array]:

@@ -13,16 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import Array
-from .geometry import Factor, Step
+from .geometry import DEAR, Factor, Step
 
 TOLERANCE = 3e-7  # nats, for each of the two stopping bounds: PMI is a sum of three such fits
 RELATIVE_TOLERANCE = 1e-9  # of the log-likelihood, which a large dataset's evidence is made of
 MAX_ITERATIONS = 200
 LONGEST_STEP = 64.0  # in Newton steps
-NEAR = 0.5  # how far any row's predictor may move for a curvature to be nearly the same
+NEAR = 0.5  # how far any row's predictor may move for a step to need no search along it
 REPEATS = 8  # steps with one factor, at most
 LEFT = 0.3  # of the tolerance, for the last step with a new factor to find
-SLOW = 0.5  # of the way is left after a step: time for a new factor
 ROUNDING = 1e-5  # of the tolerance: where less is left to gain, rounding would decide a line search
 FLAT = 0.02
 """Share of the slope at 0 at which to stop: the next step finds the rest."""
@@ -96,6 +95,7 @@ def find_mode(
     start: Array | None = None,
     offset: Array | float = 0.0,
     polished: float = np.inf,
+    known: Factor | None = None,
 ) -> Mode:
     """Newton until neither Ψ nor log det can move by more than the tolerance.
 
@@ -104,19 +104,25 @@ def find_mode(
     says of each row.
 
     Stops when the Newton decrement and a bound on the change of ½ log det are both below the tolerance; if
-    the latter is above `polished`, one further factor is made. With leverages hᵢ = Wᵢ var(fᵢ) ∈ [0, 1),
-    d(½ log det) = −½ Σ hᵢ tanh(fᵢ/2) Δfᵢ, and Σ hᵢ is at most the number of parameters; so the last
-    factorisation can be kept without refactorising at the last step.
+    the latter is above `polished`, one further factor is made. It begins with `known`, a factor of some
+    curvature nearby, or with one that is `rough` and costs next to nothing, if its geometry has one.
+
+    With leverages hᵢ = Wᵢ var(fᵢ) ∈ [0, 1), d(½ log det) = −½ Σ hᵢ tanh(fᵢ/2) Δfᵢ, and Σ hᵢ is at most the
+    number of parameters; so the last factorisation can be kept without refactorising at the last step.
     """
     zero = np.zeros(geometry.shape)
     f = geometry.predictor(zero) + offset
     point = _Point(zero, f, counts.terms(f))
     if start is not None:
-        step = Step(start, geometry.predictor(start), 0.0)
+        step = Step(start, geometry.predictor(start), 0.0, start)
         slope = float((point.at.gradient * step.f).sum())
         if slope > 0:
             point = _searched(geometry, counts, point, step._replace(decrement=slope))
     iterations, near = 0, False
+    if geometry.reuse is DEAR:
+        curvature, enough = point.at.curvature, min(polished, TOLERANCE)
+        factor = known or geometry.rough(curvature)
+        point = _refine(geometry, counts, factor, curvature, point, point, enough)
     while True:
         iterations += 1
         at = point.at
@@ -133,7 +139,7 @@ def find_mode(
         if (converged and (near or move < polished)) or iterations == MAX_ITERATIONS:
             break
         near = converged
-        point = _refine(geometry, counts, factor, step, origin, point, tolerance)
+        point = _refine(geometry, counts, factor, at.curvature, origin, point, min(polished, tolerance))
     if not (converged or near):
         message = f"Newton's method did not converge in {iterations} steps"
         warnings.warn(message, RuntimeWarning, stacklevel=2)
@@ -150,30 +156,45 @@ def _searched(geometry: Any, counts: Any, point: _Point, step: Step) -> _Point:
 
 
 def _refine(
-    geometry: Any, counts: Any, factor: Any, step: Step, origin: _Point, point: _Point, tolerance: float
+    geometry: Any, counts: Any, factor: Any, curvature: Array, origin: _Point, point: _Point, enough: float
 ) -> _Point:
-    """Further steps with the factor made at `origin`, while it is nearly as good as a new one.
+    """Further steps with the factor of the curvature at `origin`, or of one like it, by conjugate gradients.
 
+    Each costs a fraction of a new factor; they end where a new one would find nothing left to do, or is due:
     W′/W = −tanh(f/2), so a row that moved by δ has its curvature changed by a factor of at most e^δ (of
-    several classes: e^2δ). While no row has moved by more than NEAR, a step with the old factor, at a tenth
-    of the cost, leaves only a fraction of the way; it ends where a new factor would find nothing left to do.
+    several classes: e^2δ).
     """
-    last = _log_det_move(geometry, step, point.at)
-    for _ in range(REPEATS):
-        if np.abs(point.f - origin.f).max(initial=0.0) > NEAR:
+    last, before, along = 0.0, None, None
+    for _ in range(geometry.reuse.steps):
+        if np.abs(point.f - origin.f).max(initial=0.0) > geometry.reuse.reach:
             break
-        again = geometry.step(factor, origin.at.curvature, point.coef, point.at.gradient)
+        again = geometry.step(factor, curvature, point.coef, point.at.gradient)
         if not again.decrement > 0:
             break
-        bend = geometry.penalty(again.coef, again.coef, again.f) + point.at.square(again.f)
-        point = point.moved(counts, again, again.decrement / bend)
-        move = _log_det_move(geometry, again, point.at)
+        along, before = _conjugate(geometry, again, before, along), again
+        square = geometry.penalty(along.coef, along.coef, along.f)
+        size = along.decrement / (square + point.at.square(along.f))
+        if size * np.abs(along.f).max(initial=0.0) > NEAR:
+            size = line_search(counts, point.f, along.f, point.at.gradient, along.decrement, square)
+        point = point.moved(counts, along, size)
+        move = size * _log_det_move(geometry, along, point.at)
         # if each step leaves the same share of the way, this is what is left to a new factor
-        near = move * move < LEFT * tolerance * last
-        if last and (near or move > SLOW * last):
+        near = move * min(move, last) < LEFT * enough * last or move < LEFT * enough
+        if near or (last and move > geometry.reuse.left * last):
             break
         last = move
     return point
+
+
+def _conjugate(geometry: Any, again: Step, before: Step | None, along: Step | None) -> Step:
+    """A step turned by the direction taken before (Polak and Ribière), while that leads upwards."""
+    if before is None or along is None:
+        return again
+    turn = (again.decrement - geometry.slope(before.pull, again)) / before.decrement
+    slope = again.decrement + turn * geometry.slope(again.pull, along)
+    if not (turn > 0 and slope > 0):
+        return again
+    return Step(again.coef + turn * along.coef, again.f + turn * along.f, slope, again.pull)
 
 
 def _log_det_move(geometry: Any, step: Step, at: Any) -> float:

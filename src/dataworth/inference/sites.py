@@ -69,7 +69,7 @@ def expand(f: Array, offset: Array | float, counts: Counts) -> Sites:
 def condition(geometry: Dual | Primal, sites: Sites) -> Conditioned:
     """Condition the prior on sites: mean and factor."""
     factor = geometry.factorise(sites.tau)
-    coef, mean, _ = geometry.step(factor, sites.tau, np.zeros(geometry.shape), sites.nu)
+    coef, mean, *_ = geometry.step(factor, sites.tau, np.zeros(geometry.shape), sites.nu)
     return Conditioned(coef, mean, factor)
 
 

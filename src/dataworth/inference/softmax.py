@@ -12,19 +12,23 @@ works in K−1 contrasts of classes, which are N(0, C·I) too.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, Rows
 from ..errors import DataworthError
 from .geometry import (
+    DEAR,
+    FRUGAL,
     GRAM_LIMIT,
     Factor,
+    Primal,
     Step,
     cholesky_factor,
     graded_features,
+    gram_factor,
     largest_square,
     root_factor,
 )
@@ -162,11 +166,22 @@ def contrast_curvature(Q: Array, mass: Array) -> Array:
     return W
 
 
+class Shared(NamedTuple):
+    """A factor of I + C XᵀwX that stands for every contrast's."""
+
+    factor: Factor
+
+    def solve(self, target: Array) -> Array:
+        """As `Factor.solve`, contrast after contrast."""
+        return self.factor.solve(target.reshape(-1, len(self.factor.matrix)).T).T.ravel()
+
+
 class Stacked:
     """Coefficients Θ (d×K) with F = XΘ: one matrix of (K−1)·d. Built in O(K² n d²), factored in O(K³ d³)."""
 
     def __init__(self, X: Array, prior_variance: float, classes: int, *, root: bool = False) -> None:
         self.X, self.prior_variance, self.root = X, prior_variance, root
+        self.reuse = FRUGAL if root else DEAR  # far from a factor, steps lose their digits at enormous priors
         self.Q = contrasts(classes)
         self.shape = X.shape[1], classes  # of coefficients
         self.degrees = X.shape[1] * (classes - 1)  # one parameter a feature and contrast
@@ -198,12 +213,82 @@ class Stacked:
         normal.flat[:: len(normal) + 1] += 1.0
         return cholesky_factor(normal)
 
-    def step(self, factor: Factor, mass: Array, coef: Array, gradient: Array) -> Step:
+    def rough(self, mass: Array) -> Shared:
+        """A factor whose curvature is every row's mean over its contrasts: it costs one contrast's."""
+        total = mass.sum(axis=1)
+        squares = np.divide((mass**2).sum(axis=1), total, out=np.zeros_like(total), where=total > 0)
+        weights = self.prior_variance * np.maximum(total - squares, 0.0) / self.Q.shape[1]
+        return Shared(gram_factor(self.X, weights))
+
+    def step(self, factor: Factor | Shared, mass: Array, coef: Array, gradient: Array) -> Step:
         """ΔΘ = (I + C XᵀWX)⁻¹ (C Xᵀ∇ − Θ)."""
         ascent = self.prior_variance * (self.X.T @ gradient) - coef
         reduced = np.ascontiguousarray((ascent @ self.Q).T)
         step = factor.solve(reduced.ravel()).reshape(reduced.shape).T @ self.Q.T
-        return Step(step, self.X @ step, float((ascent * step).sum()) / self.prior_variance)
+        return Step(step, self.X @ step, float((ascent * step).sum()) / self.prior_variance, ascent)
+
+    slope = Primal.slope
+
+
+def contrast_roots(geometry: Stacked, factor: Factor, X: Array, beyond: Array | float = 0.0) -> Array:
+    """Cholesky factors of the posterior covariance of every row's contrasts, from the factor at the mode.
+
+    beyond: the square of each row that lies outside of the features, where only the prior speaks.
+    """
+    C, k, d = geometry.prior_variance, geometry.Q.shape[1], geometry.shape[0]
+    found = np.zeros((len(X), k, k))
+    if d:
+        inverse = factor.inverse()
+        for a in range(k):  # the lower triangle of blocks
+            part = inverse[a * d : (a + 1) * d, : (a + 1) * d].copy()
+            part[:, a * d :] = np.tril(part[:, a * d :]) + np.tril(part[:, a * d :], -1).T
+            moved = (X @ part).reshape(len(X), a + 1, d)
+            found[:, a, : a + 1] = C * np.matmul(moved, X[:, :, None])[:, :, 0]
+            found[:, :a, a] = found[:, a, :a]
+    found[:, range(k), range(k)] += C * np.reshape(beyond, (-1, 1))
+    jitter = np.trace(found, axis1=1, axis2=2).max(initial=0.0)
+    return np.linalg.cholesky(found + 1e-12 * jitter * np.eye(k))
+
+
+def log_chances(mean: Array, root: Array, points: Array, own: Rows, weights: Array | None = None) -> Array:
+    """log E p_own^w of every row, of predictors (rows × K) whose contrasts have these Cholesky factors.
+
+    The mean over standard normal points (points × K−1) of p_own = 1 / Σ_c exp(f_c − f_own).
+    """
+    found = np.empty(len(mean))
+    for part, ratios in _ratios(mean, root, points, own):
+        p = 1.0 / ratios.sum(axis=1)
+        found[part] = (p if weights is None else p ** weights[part, None]).mean(axis=1)
+    return np.log(found)
+
+
+def chances(mean: Array, root: Array, points: Array) -> Array:
+    """E p of every class, of every row."""
+    found = np.empty(mean.shape)
+    for part, ratios in _ratios(mean, root, points, mean.argmax(axis=1)):
+        found[part] = (ratios / ratios.sum(axis=1, keepdims=True)).mean(axis=2)
+    return found
+
+
+def _ratios(mean: Array, root: Array, points: Array, own: Rows) -> Iterator[tuple[slice, Array]]:
+    """p_c/p_own at every point (rows × K × points), a slab of rows at a time."""
+    (n, classes), m = mean.shape, len(points)
+    Q, padded = contrasts(classes), np.column_stack([points, np.ones(m)]).T
+    slab = max(1, SLAB // (classes * m))
+    for i in range(0, n, slab):
+        part = slice(i, i + slab)
+        against, rows = own[part], np.arange(len(mean[part]))
+        away = np.empty((len(rows), classes, classes))  # how f_c − f_own moves with points, and its mean
+        away[:, :, :-1] = np.matmul(Q - Q[against][:, None, :], root[part])
+        away[:, :, -1] = mean[part] - mean[part][rows, against][:, None]
+        f = away.reshape(-1, classes) @ padded
+        yield part, np.exp(np.minimum(f, LARGEST, out=f), out=f).reshape(len(rows), classes, m)
+
+
+SLAB = 2**17
+"""Numbers that are taken together: 1 MB."""
+LARGEST = 600.0
+"""Nats by which one class may be likelier than another: more of them are no number any more."""
 
 
 POLISHED = 1e-9
@@ -232,54 +317,3 @@ def choose_geometry(X: Array, counts: Array, prior_variance: float) -> tuple[Sta
         )
     own, basis = graded_features(X) if 0 < n < d else (X, None)
     return Stacked(own, prior_variance, classes, root=root), basis
-
-
-PREDICTIVE_STEPS, PREDICTIVE_HALVINGS = 50, 30
-PREDICTIVE_TOLERANCE = 1e-9
-
-
-def log_evidence(mean: Array, covariance: Array, counts: Array) -> float:
-    """Log evidence of class counts (m×K) whose contrasts have this mean (m×K−1) and covariance.
-
-    Laplace's method under any Gaussian of the predictors, g ~ N(g₀, S), S of m(K−1) squared. With ∇ and W of
-    the likelihood at g and b = W(g − g₀) + ∇, Newton's step is g ← g₀ + S a, a = b − W (I + S W)⁻¹ S b, and
-
-        log Z = log p(y|g) − ½ aᵀ S a − ½ log det(I + S W)   at its end.
-
-    >>> likely = log_evidence(np.array([[2.0]]), np.eye(1), np.array([[0.0, 1.0]]))
-    >>> -0.2 < likely < log_evidence(np.array([[9.0]]), np.eye(1), np.array([[0.0, 1.0]])) < 0.0
-    True
-    """
-    rows, k = mean.shape
-    Q = contrasts(k + 1)
-    a, g = np.zeros(rows * k), mean.ravel()
-    at = terms(mean @ Q.T, counts)
-    value = at.value
-    for _ in range(PREDICTIVE_STEPS):
-        W = _block_diagonal(contrast_curvature(Q, at.curvature))
-        b = W @ (g - mean.ravel()) + (at.gradient @ Q).ravel()
-        bent = covariance @ W
-        bent.flat[:: len(bent) + 1] += 1.0
-        step = b - W @ np.linalg.solve(bent, covariance @ b) - a
-        step_g, size, before = covariance @ step, 1.0, value
-        for _ in range(PREDICTIVE_HALVINGS):
-            moved_a, moved = a + size * step, g + size * step_g
-            at = terms(moved.reshape(rows, k) @ Q.T, counts)
-            value = at.value - 0.5 * float(moved_a @ (moved - mean.ravel()))
-            if value >= before - PREDICTIVE_TOLERANCE:
-                break
-            size *= 0.5
-        a, g = moved_a, moved
-        if value - before < PREDICTIVE_TOLERANCE:
-            break
-    bent = covariance @ _block_diagonal(contrast_curvature(Q, at.curvature))
-    bent.flat[:: len(bent) + 1] += 1.0
-    return value - 0.5 * float(np.linalg.slogdet(bent)[1])
-
-
-def _block_diagonal(parts: Array) -> Array:
-    """Square blocks (m×k×k) along the diagonal."""
-    rows, k, _ = parts.shape
-    whole = np.zeros((rows, k, rows, k))
-    whole[np.arange(rows), :, np.arange(rows), :] = parts
-    return whole.reshape(rows * k, rows * k)

@@ -27,6 +27,7 @@ from .evaluate import targets_of as targets_of
 from .intervals import LEVEL as LEVEL
 from .intervals import Estimate as Estimate
 from .intervals import against_controls as against_controls
+from .intervals import discoveries as discoveries
 from .intervals import make_estimate as make_estimate
 from .intervals import negligible as negligible
 from .intervals import over_blocks as over_blocks

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from ..arrays import Array
@@ -26,7 +26,7 @@ from .options import Options
 from .prepare import Measurement, Pool
 from .slices import Column, attribute_of
 from .table import PairTable
-from .tempered import ArmPosterior, Task, evaluate_whole, rehearse_whole
+from .tempered import ArmPosterior, Task, evaluate_whole, score_first, seconds_of_all
 
 UNTEMPERED = (
     "the model's fit takes no weights or ignores them, so that tempering stays at 1: an under-confident "
@@ -194,27 +194,34 @@ class Work:
         if not self.tempers:
             weighed = Weighed(design, self.pool.tempering, self.tempering)
             visit = self.visit or Scores(self.options.pmi_form, self.bounded)
-            rehearsal = partial(rehearse, weighed, fitter, count, visit)
-            table = self.carry_out(rehearsal, partial(evaluate, weighed, fitter, count, visit=visit), config)
+            table = self.carry_out(
+                lambda run: rehearse(weighed, fitter, count, visit),
+                partial(evaluate, weighed, fitter, count, visit=visit),
+                config,
+            )
             return replace(table, tempering=dict(self.tempering))
         task = Task.of(design, self.pool, count, bounded=self.bounded, given=self.given or {})
-        return self.carry_out(partial(rehearse_whole, task), partial(evaluate_whole, task), config)
+        first = cache(partial(score_first, task))
+        return self.carry_out(
+            lambda run: seconds_of_all(task, first(run)[1]),
+            partial(evaluate_whole, task, first),
+            config,
+        )
 
     def carry_out(
         self,
-        rehearsal: Callable[[], float],
+        rehearsal: Callable[[Run | None], float],
         evaluation: Callable[..., PairTable],
         config: Callable[[], dict[str, Any]],
     ) -> PairTable:
         """An evaluation, with as many processes as it is worth."""
-        engine, options = self.options.engine, self.options
-        if engine is None or isinstance(engine, str):
-            seconds = rehearsal()
-            enough = -1 if seconds > PARALLEL_AFTER else 1
-            engine = get_engine(engine, options.jobs, options.address, enough=enough)
-            if options.progress is not None:
-                options.progress.expect(seconds / engine.workers)
+        engine, options, run = self.options.engine, self.options, self.options.run_dir
         report = None if options.progress is None else options.progress.update
-        run = options.run_dir
         with nullcontext(run) if run is None or isinstance(run, Run) else Run.open(run, config()) as kept:
+            if engine is None or isinstance(engine, str):
+                seconds = rehearsal(kept)
+                enough = -1 if seconds > PARALLEL_AFTER else 1
+                engine = get_engine(engine, options.jobs, options.address, enough=enough)
+                if options.progress is not None:
+                    options.progress.expect(seconds / engine.workers)
             return evaluation(engine=engine, run=kept, progress=report)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, Rows
 from ..models import Linear
 from ..yardstick.yardstick import Yardstick
 
@@ -43,17 +43,23 @@ class LabelsAlone:
             kind = "even"
         return cls(kind, y, np.ones(len(y)) if weights is None else weights, classes)
 
-    def log_p(self, y: Array, weights: Array) -> Array:
-        """Log-probability of each of some rows by all others."""
+    def log_p(self, y: Array, weights: Array, units: Rows) -> Array:
+        """Log-probability of each of some rows by all test rows but those of its unit (numbered 0, 1, …)."""
         if self.kind == "numbers":
-            left = self.weights.sum() - weights.sum()
-            mean = (self.weights @ self.y - weights @ y) / left
-            square = (self.weights @ (self.y - mean) ** 2 - weights @ (y - mean) ** 2) / left
-            spread = max(square, np.finfo(float).tiny) * (1.0 + 1.0 / left)
-            return np.asarray(-0.5 * weights * (np.log(2.0 * np.pi * spread) + (y - mean) ** 2 / spread))
+            middle = float(self.y.mean()) if len(self.y) else 0.0  # so that squares do not cancel
+            own = y - middle
+            sums = ((self.weights @ (self.y - middle) ** p, weights * own**p) for p in range(3))
+            left, first, second = ((total - np.bincount(units, part))[units] for total, part in sums)
+            mean = first / left
+            square = second / left - mean**2
+            spread = np.maximum(square, np.finfo(float).tiny) * (1.0 + 1.0 / left)
+            return np.asarray(-0.5 * weights * (np.log(2.0 * np.pi * spread) + (own - mean) ** 2 / spread))
         if self.kind == "even":
             return np.asarray(-np.log(self.classes) * weights)
-        own = np.bincount(y.astype(np.intp), weights=weights, minlength=self.classes)
-        others = np.bincount(self.y.astype(np.intp), weights=self.weights, minlength=self.classes) - own
-        share = (others + SMOOTHING) / (others.sum() + SMOOTHING * self.classes)
-        return np.asarray(weights * np.log(share)[y.astype(np.intp)])
+        label = y.astype(np.intp)
+        taken = np.zeros((int(units.max(initial=-1)) + 1, self.classes))
+        np.add.at(taken, (units, label), weights)
+        every = np.bincount(self.y.astype(np.intp), weights=self.weights, minlength=self.classes)
+        others = every - taken
+        share = (others + SMOOTHING) / (others.sum(axis=1, keepdims=True) + SMOOTHING * self.classes)
+        return np.asarray(weights * np.log(share[units, label]))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
@@ -44,6 +45,13 @@ def tell_stage(progress: Progress | None, what: str) -> None:
         say(what)
 
 
+def tell_note(progress: Progress | None, what: str) -> None:
+    """Say what is not part of the result; to a listener that has `note`."""
+    say = getattr(progress, "note", None)
+    if say is not None:
+        say(what)
+
+
 class Valuing(TypedDict, total=False):
     """Options of what is told of rows, sources and further rows; `Options` says what each means."""
 
@@ -54,6 +62,7 @@ class Valuing(TypedDict, total=False):
     jobs: int | None
     engine: str | Engine | None
     address: str | None
+    cache: bool | str | PathLike[str]
     run_dir: str | Path | Run | None
     progress: Progress | None
 
@@ -191,6 +200,12 @@ class Options:
         "Address of the Ray cluster (default: one connected to before, or a new one).",
         "Work",
     )
+    cache: bool | str | PathLike[str] = option(
+        False,
+        "Keep the yardstick of this test set, and take it where it was kept: True for the user's cache "
+        "directory, a path for another. The command line does, unless --no-cache.",
+        "Work",
+    )
     run_dir: str | Path | Run | None = option(
         None, "Directory that makes the work resumable: 'dataworth resume DIR'.", "Work"
     )
@@ -239,6 +254,8 @@ class Options:
         check_drawing(parsed.pairs, parsed.size)
         if not isinstance(parsed.ledger, str | Path | None):
             raise DataworthError(f"ledger is {parsed.ledger!r}; give the path of a file.")
+        if not isinstance(parsed.cache, bool | str | PathLike):
+            raise DataworthError(f"cache is {parsed.cache!r}; it must be True, False or a directory.")
         for name in ("thorough", "keep"):
             if not isinstance(getattr(parsed, name), bool):
                 raise DataworthError(f"{name} is {getattr(parsed, name)!r}; it must be True or False.")

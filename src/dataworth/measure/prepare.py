@@ -20,10 +20,11 @@ from ..models.gaussian import distinct_rows, room_for_rows
 from ..parallel.threads import one_thread
 from ..wording import counted
 from ..yardstick.yardstick import Yardstick
-from .designs import Sample, weights_of
+from .designs import Sample
 from .labels_alone import LabelsAlone
 from .metrics import chosen_metric
-from .options import Options
+from .options import Options, tell_note
+from .yardstick_cache import fit_or_load
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,10 +112,6 @@ class Pool:
         labels = LabelsAlone.of(yardstick, y[start - len(part) :], part.weights)
         return cls(X, y, fitter, samples, labels, tempering)
 
-    def known(self, test: Sample) -> Array:
-        """Log-probability of each of some test rows by the labels of all others."""
-        return self.labels.log_p(self.y[test.rows], weights_of(test))
-
     def extended(self, X: Array, y: Array, model: Model) -> Pool:
         """The pool with further rows below the others, whose places stay; only these were measured anew."""
         n, rows = len(self.y), room_for_rows(len(self.y) + len(y), X.shape[1])
@@ -123,13 +120,19 @@ class Pool:
         return replace(self, X=rows, y=targets, fitter=bind(model, rows, targets))
 
 
+KEPT = "kept from an earlier call with this test set (--no-cache fits it anew)"
+
+
 def find_yardstick(test: Dataset, options: Options) -> Yardstick:
     """The yardstick given, or one fitted to the test set, as the options want it."""
     yardstick = options.yardstick
     if yardstick is None:
         # from the test set alone: the seed of a measurement does not move it (`Yardstick.fit(seed=)` does)
         wanted = {name: getattr(options, name) for name in ("inference", "prior_variance")}
-        return Yardstick.fit(test, model=options.kind, **wanted)
+        found, kept = fit_or_load(test, options.cache, model=options.kind, **wanted)
+        if kept:
+            tell_note(options.progress, f"yardstick {found.digest[:12]}: {KEPT}")
+        return found
     if not isinstance(yardstick, Yardstick):
         raise DataworthError(
             f"yardstick is a {type(yardstick).__name__}; give a Yardstick, by Yardstick.fit or .load."

@@ -35,7 +35,7 @@ from ..errors import DataworthError
 from ..wording import listed
 from ..yardstick.yardstick import Yardstick
 from .designs import AFTER, BEFORE, Arm
-from .intervals import LEVEL, Estimate, degrees_of, make_estimate, two_sided
+from .intervals import LEVEL, Estimate, degrees_of, discoveries, make_estimate, two_sided
 from .prepare import Measurement
 
 VALUES = 8
@@ -117,7 +117,7 @@ def mean_change(
     moved: by how much each row, in the slice or not, moved the sum through the temperings that rows choose.
 
     Degrees of freedom by Welch and Satterthwaite, and by the kurtosis of what is drawn: a few rows that count
-    or vary much have few.
+    or vary much have few; its skewness moves both ends, for what a few rows lose is often not in a slice.
 
     >>> one = Column("a", ("x",), np.zeros(4, int), np.zeros(4, int), np.arange(4), np.ones(4))
     >>> found = mean_change(np.array([1.0, 2.0, 3.0, 4.0]), np.full(4, 0.25), one)
@@ -143,7 +143,8 @@ def mean_change(
     degrees = float(min(degrees, most)) if own.any() else float(most)
     if degrees < 1.0:
         return Estimate(float(share @ change), None, None)
-    return make_estimate(float(share @ change), float(np.sqrt(variance)), degrees, level)
+    skew = float((drawn_units**3).sum()) / variance**1.5 if variance else 0.0
+    return make_estimate(float(share @ change), float(np.sqrt(variance)), degrees, level, skew=skew)
 
 
 def slices_of(column: Column, by_row: Mapping[Arm, Array], level: float = LEVEL) -> tuple[Slice, ...]:
@@ -207,9 +208,9 @@ def balanced(column: Column, by_row: Mapping[Arm, Array]) -> Balanced | None:
         if gap.stderr is not None:
             total = gap.stderr**2 + between
             parts = gap.stderr**4 / gap.degrees + between**2 / max(1, len(random) - 1)
-            beyond = make_estimate(
-                gap.value, float(np.sqrt(total)), total**2 / parts if parts else gap.degrees
-            )
+            degrees = total**2 / parts if parts else gap.degrees
+            skew = gap.skew * (gap.stderr**2 / total) ** 1.5 if total else 0.0
+            beyond = make_estimate(gap.value, float(np.sqrt(total)), degrees, skew=skew)
     with_it, against = (_slice(column, "", rows, by_row, at_once(2)) for rows in (agrees, ~agrees))
     return Balanced(column.name, with_it, against, found, float(share @ right), beyond)
 
@@ -310,8 +311,6 @@ def shown_slices(case: Measurement, by_row: Mapping[Arm, Array]) -> tuple[Slice,
 
 def found_slices(case: Measurement, by_row: Mapping[Arm, Array], known: Collection[str]) -> tuple[Slice, ...]:
     """The surest slices of all other columns whose change differs from zero, those that lose first."""
-    from scipy.stats import false_discovery_control
-
     test = case.test
     names = [*test.names, *(["group"] if test.groups is not None else []), "cluster"]
     columns = columns_of(case, [name for name in names if name not in known])
@@ -320,7 +319,7 @@ def found_slices(case: Measurement, by_row: Mapping[Arm, Array], known: Collecti
     if not tried:
         return ()
     p = np.array([two_sided(one.change) for _, one in tried])
-    sure = np.flatnonzero(false_discovery_control(p) <= 1.0 - LEVEL)
+    sure = np.flatnonzero(discoveries(p, 1.0 - LEVEL))
     sure = sure[np.argsort(p[sure], kind="stable")][:MOST]
     level = 1.0 - (1.0 - LEVEL) * len(sure) / len(tried)
     shown = (replace(tried[i][1], change=tried[i][1].change.at(level)) for i in sure)

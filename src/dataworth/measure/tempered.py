@@ -28,7 +28,7 @@ from ..arrays import Array, Rows
 from ..evidence.tempering import Tempered, climb, pulls, repeats
 from ..models import Fit, Fitter
 from ..models.gaussian import GaussianPrior
-from ..parallel import Engine
+from ..parallel import Engine, Local
 from ..parallel.runs import Run, map_resumable, refusing_foreign
 from .designs import Arm, Sample, reweighed, same_sample, weights_of
 from .evaluate import IMPOSSIBLE, fit_both, settled, targets_of
@@ -62,9 +62,10 @@ def predicts_rows(fitter: Fitter) -> bool:
 class Task(NamedTuple):
     """What every worker shares: arms and blocks, and how often data rows count.
 
-    given: arms that come as posteriors. ids: which rows of the pool are the same. Of the rows of all blocks,
-    one block after the other: units, what each was drawn with, and known, its log p by labels alone. Where
-    rows are not predicted one by one, neither, but each block's own fit.
+    near: where another arm fared best, if that is known. given: arms that come as posteriors. ids: which rows
+    of the pool are the same. Of the rows of all blocks, one block after the other: units, what each was drawn
+    with, and known, its log p by labels alone. Where rows are not predicted one by one, neither, but each
+    block's own fit.
     """
 
     fitter: Fitter
@@ -77,6 +78,7 @@ class Task(NamedTuple):
     units: Rows | None = None
     known: Array | None = None
     fits: tuple[Fit, ...] = ()
+    near: int | None = None
 
     @classmethod
     def of(cls, design: Any, pool: Pool, k: int, **more: Any) -> Task:
@@ -88,10 +90,8 @@ class Task(NamedTuple):
             return task._replace(fits=tuple(fitter(test.rows, weights=test.weights) for test in tests))
         rows = np.concatenate([test.rows for test in tests])
         weights = np.concatenate([weights_of(test) for test in tests])
-        units, known = design.units()[rows - rows.min()], np.empty(len(rows))
-        for own in np.split(np.argsort(units, kind="stable"), np.cumsum(np.bincount(units))[:-1]):
-            known[own] = pool.known(Sample(rows[own], weights[own]))
-        return task._replace(units=units, known=known)
+        units = design.units()[rows - rows.min()]
+        return task._replace(units=units, known=pool.labels.log_p(pool.y[rows], weights, units))
 
     @property
     def start(self) -> int | None:
@@ -125,13 +125,42 @@ def fit_arm(task: Task, sample: Sample) -> ArmPosterior:
     return ArmPosterior(fitter, fit, len(sample.rows), fitter.information_gain(fit), gaussians, counted)
 
 
+def score_first(task: Task, run: Run | None) -> tuple[dict[str, Any], float]:
+    """The first arm's numbers, and the seconds they take: the others look for their tempering from its."""
+    arm, seconds = next(iter(task.arms)), list[float]()
+
+    def timed(task: Task, arm: Arm) -> dict[str, Any]:
+        started = time.perf_counter()
+        found = score_arm(task, arm)
+        seconds.append(time.perf_counter() - started)
+        return found
+
+    (found,) = map_resumable(Local(1), timed, [arm], shared=task, run=run)
+    with refusing_foreign(run):
+        found = {**found, "best": int(found["best"])}
+    if not seconds:  # the run directory held it
+        timed(task, arm)
+    return found, seconds[0]
+
+
 def evaluate_whole(
-    task: Task, engine: Engine, *, run: Run | None = None, progress: Callable[[int, int], None] | None = None
+    task: Task,
+    first: Callable[[Run | None], tuple[dict[str, Any], float]],
+    engine: Engine,
+    *,
+    run: Run | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> PairTable:
-    """Every arm against every block; the unit of work is an arm. Equal arms are scored once."""
+    """Every arm against every block; the unit of work is an arm. Equal arms are scored once.
+
+    first: `score_first`, which is done already where its time was asked for.
+    """
     twins = {arm: _first_alike(task, arm) for arm in task.arms}
     arms = list(dict.fromkeys(twins.values()))
-    found = map_resumable(engine, score_arm, arms, shared=task, run=run, on_chunk=progress)
+    heard = None if progress is None else lambda done, total: progress(done + 1, total + 1)
+    one, _ = first(run)
+    near = task._replace(near=one["best"])
+    found = [one, *map_resumable(engine, score_arm, arms[1:], shared=near, run=run, on_chunk=heard)]
     scored = {arm: found[arms.index(twin)] for arm, twin in twins.items()}
     with refusing_foreign(run):
         parts = ("blocks",) if task.units is None else ("blocks", "units")
@@ -152,14 +181,11 @@ def evaluate_whole(
         ).of_size(len(task.tests))
 
 
-def rehearse_whole(task: Task) -> float:
-    """Estimated seconds of `evaluate_whole` on one core: the largest arm is timed."""
+def seconds_of_all(task: Task, first: float) -> float:
+    """Estimated seconds of all arms on one core, from those of the first."""
     tested = sum(len(test.rows) for test in task.tests)
-    rows = {arm: len(sample.rows) + tested for arm, sample in task.arms.items()}
-    timed = max(rows, key=lambda arm: rows[arm])
-    started = time.perf_counter()
-    score_arm(task, timed)
-    return (time.perf_counter() - started) * sum(rows.values()) / rows[timed]
+    rows = [len(sample.rows) + tested for sample in task.arms.values()]
+    return first * sum(rows) / rows[0]
 
 
 def _first_alike(task: Task, arm: Arm) -> Arm:
@@ -175,7 +201,7 @@ def score_arm(task: Task, arm: Arm) -> dict[str, Any]:
     posterior = task.posterior(arm)
     rows = Predictions.of(task, arm, posterior)
     at = cache(rows.scores)
-    best, scores = climb(at, task.start, rows.unit)
+    best, scores = climb(at, task.start, rows.unit, task.near)
     predicted = rows.predicted(best)
     # nobody asks for the benchmark of controls, or of parts of the data
     beside = rows.benchmarks(predicted, blind=arm.role in ("control", "own", "part"))
@@ -192,7 +218,8 @@ def score_arm(task: Task, arm: Arm) -> dict[str, Any]:
     if len(kept) and task.start is not None:
         plain = float(at(-np.log2(posterior.counted)).sum() / rows.weights.sum())
     told = {"blocks": blocks.tolist(), "units": None if units is None else units.tolist()}
-    return {**told, "rows": kept.tolist(), "tempering": posterior.counted * 2.0**best, "plain": plain}
+    told |= {"rows": kept.tolist(), "tempering": posterior.counted * 2.0**best, "plain": plain}
+    return {**told, "best": best}
 
 
 def _columns(nats: Array, beside: Array, own: tuple[list[Any], list[Any]]) -> Array:
@@ -226,10 +253,14 @@ class Predictions:
         known = (fitter.prior_variance, fitter.features(rows)) if posterior.gaussians else ()
         tempered = tuple(Tempered.of(*one, *known) for one in posterior.gaussians)
 
-        @cache
+        fits = {0.0: posterior.fit}
+
         def refitted(k: float) -> tuple[Sample, Fit]:
             some = reweighed(task.arms[arm], posterior.counted * 2.0**k)
-            return some, fitter(some.rows, (posterior.fit,), weights=some.weights, targets=some.targets)
+            if k not in fits:
+                near = fits[min(fits, key=lambda other: abs(other - k))]
+                fits[k] = fitter(some.rows, (near,), weights=some.weights, targets=some.targets)
+            return some, fits[k]
 
         return cls(task, fitter, rows, weights, block, tempered, refitted)
 

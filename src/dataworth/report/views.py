@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -22,30 +22,33 @@ from dataworth.valuation.supplementary import Further, further
 from . import page, terminal
 from . import plot as figures
 from .document import Document
-from .documents import audit, demo, description, sensitivity, shared, values, worth
+from .documents import shared
 from .markdown import markdown
-from .numbers import Unit, unit_of
+from .numbers import unit_of
 
 ENDINGS = (".html", ".md", ".json")
 COLUMNS = 100
 NO_PARTS = "\nwhy: left out, for the parts that could be measured do not add up to the score."
-DOCUMENTS: dict[str, Callable[[Any, Further, Unit], Document]] = {
-    "Score": worth.score_document,
-    "Audit": audit.document,
-    "Ranking": worth.ranking_document,
-    "Demo": demo.document,
-    "Sensitivity": sensitivity.document,
-    "Values": values.document,
-    "Contributions": worth.contributions_document,
-    "Forecast": worth.forecast_document,
-    "Description": description.document,
-    "Yardstick": shared.yardstick_document,
+DOCUMENTS = {
+    "Score": "worth.score_document",
+    "Audit": "audit.document",
+    "Ranking": "worth.ranking_document",
+    "Demo": "demo.document",
+    "Sensitivity": "sensitivity.document",
+    "Values": "values.document",
+    "Contributions": "worth.contributions_document",
+    "Forecast": "worth.forecast_document",
+    "Description": "description.document",
+    "Yardstick": "shared.yardstick_document",
 }
+"""Functions in `documents/`; each is imported with what it needs when such a result is shown."""
 
 
 def document(result: Any, bits: bool = False, found: Further | None = None) -> Document:
     """What a result says; `found` is what was measured again for a report."""
-    made = DOCUMENTS[type(result).__name__](result, found or Further(), unit_of(bits))
+    kind, name = DOCUMENTS[type(result).__name__].split(".")
+    maker = getattr(import_module(f".documents.{kind}", __package__), name)
+    made: Document = maker(result, found or Further(), unit_of(bits))
     if not hasattr(result, "replay"):
         return made
     source = shared.source(result.replay, " → " if made.kind == "Audit" else ", ")

@@ -25,7 +25,7 @@ from ..errors import DataworthError
 from ..models import with_intercept
 from .candidates import EFFORTS, Effort, Map, Trial, maps
 from .predictive import PREDICT, Known, Told, both_ways, halves, one_of_classes
-from .probes import eye
+from .probes import eye, in_sums
 from .recipe import Basis, Recipe
 
 PRIORS = tuple(float(f"{c:.3g}") for c in 10.0 ** np.arange(-3.0, 3.51, 0.5))
@@ -148,9 +148,12 @@ class Search:
         predict = one_of_classes if self.kind == "softmax" else PREDICT[self.kind]
         grid = self.grid(prior_variance)
         found: dict[tuple[str, str], tuple[float, Map, Array, int]] = {}
+        places: dict[str, int] = {}
         for candidate in maps(self.basis, self.effort):
             features = with_intercept(self.basis.features(candidate.cut(self.basis)), not self.basis.odd)
-            value, place = self.climb(features, grid, predict)
+            start = places.get(candidate.kind, min(START, len(grid) // 2))
+            value, place = self.climb(features, grid, predict, start)
+            places[candidate.kind] = place
             best = found.get((candidate.kind, candidate.scale))
             if best is None or value > best[0]:
                 found[candidate.kind, candidate.scale] = value, candidate, features, place
@@ -158,9 +161,13 @@ class Search:
         return [entry[1:] for entry in ranked[: self.effort.short]]
 
     def climb(
-        self, features: Array, grid: list[tuple[float, tuple[float, ...]]], predict: Callable[..., Told]
+        self,
+        features: Array,
+        grid: list[tuple[float, tuple[float, ...]]],
+        predict: Callable[..., Told],
+        place: int,
     ) -> tuple[float, int]:
-        """The best prior on the grid, uphill from C′ = 10, by one halving; its likelihood and place."""
+        """The best prior on the grid, uphill from a place, by one halving; its likelihood and place."""
         seen: dict[int, float] = {}
         starts: dict[Any, Any] = {}
 
@@ -172,7 +179,6 @@ class Search:
                 seen[i] = max(map(self.mean, rows))
             return seen[i]
 
-        place = min(START, len(grid) // 2)
         while max(at(place - 1), at(place + 1)) > at(place):
             place += 1 if at(place + 1) > at(place - 1) else -1
         return at(place), place
@@ -226,8 +232,9 @@ class Search:
         total, count = np.zeros((len(levels), len(features))), np.zeros(len(features))
         for i, (own, others) in enumerate(both_ways(splits)):
             for size in sizes:
-                told = predict(self.known(features, own[:size], others), prior, levels, starts.get((i, size)))
-                starts[i, size] = told.start
+                known, start = starts.get((i, size)) or (self.known(features, own[:size], others), None)
+                told = predict(known, prior, levels, start)
+                starts[i, size] = known, told.start
                 total[:, others] += told.log_p
                 count[others] += 1.0
         return total / count
@@ -261,7 +268,7 @@ class Search:
             others = np.concatenate(blocks)
             asked = self.known(point.features, rows, others, targets)
             told = self.weights[others] * PREDICT[self.kind](asked, point.prior, (point.level,)).log_p[0]
-            return np.add.reduceat(told, np.cumsum([0, *map(len, blocks[:-1])]))
+            return in_sums(told, blocks)
 
         return eye(score, self.targets, self.splits, self.kind == "linear", self.seed)
 

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dataworth.checks import CHECKS, Finding
 from dataworth.measure.designs import Arm
 from dataworth.measure.parts import MeanParts
-from dataworth.valuation.audit.audit import Audit
-from dataworth.valuation.contributions import Contributions
-from dataworth.valuation.forecast import Forecast
-from dataworth.valuation.rank import Ranking
 from dataworth.valuation.result import Replay, Result
-from dataworth.valuation.score import Score
 from dataworth.valuation.supplementary import Further
-from dataworth.valuation.values.values import Values
 from dataworth.yardstick.yardstick import Yardstick
 
 from ..document import (
@@ -32,9 +26,16 @@ from ..document import (
 )
 from ..numbers import Known, Unit, benchmark, counted_pmi, number
 
-Measured = Score | Audit | Ranking
-"""What has checks."""
-Reported = Measured | Values | Contributions | Forecast
+if TYPE_CHECKING:  # each is imported by those who have one
+    from dataworth.valuation.audit.audit import Audit
+    from dataworth.valuation.contributions import Contributions
+    from dataworth.valuation.forecast import Forecast
+    from dataworth.valuation.rank import Ranking
+    from dataworth.valuation.score import Score
+    from dataworth.valuation.values.values import Values
+
+    Measured = Score | Audit | Ranking  # what has checks
+    Reported = Measured | Values | Contributions | Forecast
 KINDS = {"Score": "score", "Audit": "verdict", "Ranking": "ranking"}
 STATES = {True: "fires", False: "passed", None: "not run"}
 TONES: Sequence[Tone] = ("plain", "bad", "good", "better", "spent", "neutral", "worst", "cost")
@@ -196,14 +197,14 @@ def _arms_section(result: Measured, unit: Unit) -> Section:
     return Section("Every arm", (table,))
 
 
-def _explained(result: Measured) -> dict[str, tuple[MeanParts, float]]:
+def _explained(result: Any) -> dict[str, tuple[MeanParts, float]]:
     """Parts by column of their table, each with the score or change that it explains."""
-    parts: Any = result.parts
-    if isinstance(result, Audit):
+    parts, kind = result.parts, KINDS[type(result).__name__]
+    if kind == "verdict":
         scores = (result.before, result.after, result.delta)
         columns = ("from", "to", "change, 95 % interval")
         return dict(zip(columns, zip(parts, scores, strict=True), strict=True))
-    if isinstance(result, Score):
+    if kind == "score":
         return {"value, 95 % interval": (parts, result.value)}
     return {one.name: (parts[one.name], one.value) for one in result}
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from dataworth.measure.intervals import Estimate
 from dataworth.measure.ladder import Ladder
-from dataworth.valuation.contributions import Contributions
-from dataworth.valuation.forecast import Forecast
-from dataworth.valuation.rank import Ranking
-from dataworth.valuation.score import Score
 from dataworth.valuation.supplementary import Further
 from dataworth.wording import counted
 
@@ -28,6 +26,12 @@ from ..document import (
 )
 from ..numbers import Unit, against_nothing, benchmark, counted_pmi, digits_for, draws, number, per_what
 from . import shared
+
+if TYPE_CHECKING:  # each is imported by those who have one
+    from dataworth.valuation.contributions import Contributions
+    from dataworth.valuation.forecast import Forecast
+    from dataworth.valuation.rank import Ranking
+    from dataworth.valuation.score import Score
 
 SCORES = {
     "yes": Answer(

@@ -18,7 +18,6 @@ from itertools import accumulate
 from zlib import crc32
 
 import numpy as np
-from scipy.stats import rankdata
 
 from ...arrays import Array, Rows
 from ...data.dataset import Dataset
@@ -83,6 +82,8 @@ def selected_by_resemblance(case: Case, curated: Curated, alike: Array, table: P
 
     By Mann and Whitney's U within labels: z = Σ (U − mn/2) / √(Σ mn(m + n + 1)/12).
     """
+    from scipy.stats import rankdata
+
     kept = np.isin(np.arange(len(curated.before)), curated.arms.change.origin)
     labels = label_codes(case.yardstick, case.test, case.yardstick.targets(curated.before))
     above = pairs = variance = 0.0

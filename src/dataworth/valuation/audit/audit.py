@@ -49,7 +49,8 @@ from .arms import Arms, Curated, rate_arms, row_arms, size_arms
 from .attribution import attribute
 from .baselines import all_baselines
 from .methods import Curation, apply_to_draws, curated_whole, default_first, described
-from .verdict import Attribution, Calibration, Control, CouldSee, could_see, judge, verdict_of
+from .sighted import judged_by_both, sighted, sighted_notes
+from .verdict import Attribution, Calibration, Control, CouldSee, Judged, could_see, judge, verdict_of
 
 REPLICATES = 8
 """Random removals in the design *whole*, with which a fall is compared; their spread is part of its error."""
@@ -168,6 +169,7 @@ def audit(
     assert test is not None
     given, scored = {"before": before} | ({} if after is None else {"after": after}), test
     notes: tuple[str, ...] = ()
+    parts: dict[str, Dataset] = {}
     if opts.committed is not None:
         check_commitment(before, opts.committed, opts.key)
     if after is not None:
@@ -219,9 +221,11 @@ def audit(
     case = Case.of(prepared, pool, plan, notes, arms=(BEFORE, AFTER), conclude=verdict_of)
     if design in MATCHED:
         case = attribute(case, curated, before, baselines)
+    seen = sighted(case, parts) if design == "whole" else None
     name = None if curate is None else str(about["curation"]["name"])
     replay, change = Replay.of("audit", given, test, opts, curate=name), curated[0].arms.change.to_dict()
-    return summarise(answered(case), change, design, replay, {"before_rows": len(before), **about})
+    about = {"before_rows": len(before), **about}
+    return summarise(answered(case), change, design, replay, about, seen)
 
 
 def with_controls(arms: Arms, seed: int) -> dict[Arm, Sample]:
@@ -235,12 +239,22 @@ def with_controls(arms: Arms, seed: int) -> dict[Arm, Sample]:
 
 
 def summarise(
-    case: Case, change: dict[str, Any], design: str, replay: Replay, about: dict[str, Any]
+    case: Case,
+    change: dict[str, Any],
+    design: str,
+    replay: Replay,
+    about: dict[str, Any],
+    seen: Judged | None = None,
 ) -> Audit:
-    """From the table to estimates, a verdict and what the checks say."""
+    """From the table to estimates, a verdict and what the checks say.
+
+    seen: the same by models that see the declared attribute, where somebody may have chosen by it.
+    """
     counted = count(case.table, case.options, case.plan.unit)
-    found, unclipped = judge(case.plan, counted.table), judge(case.plan, case.table)
+    found, unclipped = (judged_by_both(judge(case.plan, one), seen) for one in (counted.table, case.table))
     notes = case.notes + counted.notes
+    if seen is not None:
+        notes += sighted_notes(case, seen)
     if unclipped.verdict != found.verdict:
         notes += (
             f"clipping decides the verdict: without it, it would be {unclipped.verdict} ({unclipped.reason})",

@@ -10,12 +10,17 @@ import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import expit
 
 from ...arrays import Array
+from ...checks.rows import neighbours
+from ...inference.gaussian import fit_gaussian
+from ...inference.rough_mode import rough_mode
 
 NEIGHBOURS = 10
-WIDE, AXES = 300, 40
-"""Above so many columns, boosting learns on so many principal axes."""
+SMALL, FREE = 0.1, 30.0
+"""Prior variance of the linear model's coefficients, and the size of its column of ones, which leaves the
+intercept free."""
 OWN_SCALES, SHAPED, SMOOTHED, STEPS = 20, 200, 1000, 10
 """Up to so many columns a Gaussian process has a scale for each; they are found in so many steps on so many
 rows, and it learns from so many at most."""
@@ -29,26 +34,6 @@ class Labelled(NamedTuple):
     X: Array
     y: Array
     weights: Array | None = None
-
-
-def boosting(known: Labelled, to: Array, classes: int) -> Array:
-    """Forty rounds of small trees; of wide rows on principal axes."""
-    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-
-    X, to = _narrow(known.X, to)
-    kind = HistGradientBoostingClassifier if classes else HistGradientBoostingRegressor
-    made = kind(max_iter=40, learning_rate=0.1, max_leaf_nodes=15, early_stopping=False, random_state=0)
-    return _predicted(made, known._replace(X=X), to, classes)
-
-
-def _narrow(X: Array, to: Array) -> tuple[Array, Array]:
-    """Wide rows on the principal axes of X."""
-    from sklearn.decomposition import PCA
-
-    if X.shape[1] <= WIDE:
-        return X, to
-    axes = PCA(min(AXES, len(X)), svd_solver="randomized", random_state=0).fit(X)
-    return axes.transform(X), axes.transform(to)
 
 
 def gaussian_process(known: Labelled, to: Array) -> Array:
@@ -70,7 +55,7 @@ def gaussian_process(known: Labelled, to: Array) -> Array:
     used = np.arange(len(known.y)) if known.weights is None else np.flatnonzero(known.weights)
     if not len(used):
         return np.zeros((len(to), 1))
-    (X, to), y = _narrow(known.X, to), known.y
+    X, y = known.X, known.y
     scales = 3.0 * np.ones(X.shape[1]) if X.shape[1] <= OWN_SCALES else float(np.sqrt(X.shape[1]))
     kernel = ConstantKernel() * RBF(scales) + WhiteKernel(0.3)
     with warnings.catch_warnings():
@@ -85,31 +70,24 @@ def gaussian_process(known: Labelled, to: Array) -> Array:
 
 
 def linear(known: Labelled, to: Array, classes: int) -> Array:
-    """Logistic or ridge regression with a prior that holds coefficients small."""
-    from sklearn.linear_model import LogisticRegression, Ridge
-
-    made = LogisticRegression(C=0.1, max_iter=300) if classes else Ridge(alpha=10.0)
-    return _predicted(made, known, to, classes)
-
-
-def _predicted(learner: Any, known: Labelled, to: Array, classes: int) -> Array:
-    """A learner of scikit-learn; classes that it did not see have no probability."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that a solver has not converged is no matter here
-        learner.fit(known.X, known.y, sample_weight=known.weights)
+    """Logistic regressions of a class or not, or ridge regression, whose prior holds coefficients small."""
+    weights = np.ones(len(known.y)) if known.weights is None else known.weights
+    rows, others = (np.column_stack([X, np.full(len(X), FREE)]) for X in (known.X, to))
     if not classes:
-        return np.asarray(learner.predict(to), dtype=float)[:, None]
-    found = np.zeros((len(to), classes))
-    found[:, learner.classes_.astype(np.intp)] = learner.predict_proba(to)
-    return found
+        return (others @ fit_gaussian(rows, known.y, weights, SMALL, 1.0).coef)[:, None]
+    found = np.empty((len(to), classes))
+    for c in range(1 if classes == 2 else 0, classes):
+        ones = weights * (known.y == c)
+        found[:, c] = expit(others @ rough_mode(rows, ones, weights - ones, SMALL)[0])
+    if classes == 2:
+        found[:, 0] = 1.0 - found[:, 1]
+    return np.asarray(found / found.sum(axis=1, keepdims=True))
 
 
 def knn(known: Labelled, to: Array, classes: int) -> Array:
     """The votes of the ten nearest rows, by their weights, and one vote shared by all classes."""
-    from sklearn.neighbors import NearestNeighbors
-
     X, y, weights = known
-    near = NearestNeighbors(n_neighbors=min(NEIGHBOURS, len(X))).fit(X).kneighbors(to, return_distance=False)
+    near = neighbours(to, X, min(NEIGHBOURS, len(X)))[1]
     votes = np.ones(near.shape) if weights is None else weights[near]
     if not classes:
         total = votes.sum(axis=1) + 1e-12

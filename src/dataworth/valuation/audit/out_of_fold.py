@@ -6,7 +6,7 @@ the mean once more, learnt without the rows whose own label `ensemble` finds les
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -18,16 +18,20 @@ from ...data.dataset import Dataset
 from ...data.order import canonical_order
 from ...data.rows import same_rows
 from ...measure import blocks_of_groups, group_codes
+from ...models import Logistic
 from ...parallel.threads import one_thread
 from ...yardstick.recipe import expand
 from ...yardstick.yardstick import Yardstick
-from .learners import Labelled, boosting, gaussian_process, knn, label_spreading, linear
+from .boosting import boosting
+from .learners import Labelled, gaussian_process, knn, label_spreading, linear
 
 DIVISIONS, FOLDS = 2, 5
 """Two divisions into folds: one alone leaves which rows look wrong to the luck of its folds."""
 MAX_LEARNT = 4000
 """Rows that a model learns from at most, as of 5,000 rows in five folds: more would cost much and change
 little of which rows look wrong."""
+WIDE, AXES = 300, 40
+"""Above so many columns, boosting and the linear model learn on so many principal axes."""
 FAR = 6.0
 """Standard deviations beyond which a value is no farther to boosting and the linear model."""
 Heard = Callable[[int, int], None] | None
@@ -109,22 +113,20 @@ class CrossFit:
         likely = self._likely(found["ensemble"])
         again = self._cross(likely, DIVISIONS, progress)
         found["pruned_ensemble"] = np.mean(list(again.values()), axis=0)
-        others = {} if added is None else self._others(likely, (added[1], self._standard(added[0])))
+        others = {} if added is None else self._others(likely, (added[1], self._columns(added[0])))
         return OutOfFold(self.targets, self.classes, found, others, self.yardstick.targets)
 
     def resemblance(self, test: Dataset) -> Array:
         """Probability that each row is from the test set: boosting from features alone, out of fold."""
         rng = np.random.default_rng(0x51A)
-        fold, found = self._folds(rng), np.zeros(len(self.data))
-        own, others = self._views[1], self._standard(test)[rng.permutation(len(test))[:MAX_LEARNT]]
+        fold, n = self._folds(rng), len(self.data)
+        others = self._columns(test)[rng.permutation(len(test))[:MAX_LEARNT]]
+        weights = np.hstack([np.zeros((FOLDS, n)), np.ones((FOLDS, len(others)))])
+        for k, own in enumerate(weights):
+            own[rng.permutation(np.flatnonzero(fold != k))[:MAX_LEARNT]] = 1.0
         with one_thread():
-            for k in range(FOLDS):
-                rows = rng.permutation(np.flatnonzero(fold != k))[:MAX_LEARNT]
-                from_test = np.repeat([0.0, 1.0], [len(rows), len(others)])
-                if len(rows) and (fold == k).any():
-                    known = Labelled(np.vstack([own[rows], others]), from_test)
-                    found[fold == k] = boosting(known, own[fold == k], 2)[:, 1]
-        return found
+            found = self._boosted(np.repeat([0.0, 1.0], [n, len(others)]), weights, 2, others)
+        return np.asarray(found[fold, np.arange(n), 1])
 
     @property
     def classes(self) -> int:
@@ -157,7 +159,16 @@ class CrossFit:
 
     @cached_property
     def _views(self) -> Views:
-        return self.features, self._standard(self.data)
+        return self.features, self._columns(self.data)
+
+    def _columns(self, data: Dataset) -> Array:
+        """All columns in standard units; wide rows on principal axes of the own data."""
+        return self._standard(data) @ self._axes if self._axes is not None else self._standard(data)
+
+    @cached_property
+    def _axes(self) -> Array | None:
+        own = self._standard(self.data)
+        return principal_axes(own, AXES) if own.shape[1] > WIDE else None
 
     def _standard(self, data: Dataset) -> Array:
         """All columns as numbers, filled as the yardstick fills them, in standard units of the own data."""
@@ -182,11 +193,12 @@ class CrossFit:
         fold = self._folds(np.random.default_rng([0xB11D, division]))
         found: dict[str, Array] = {}
         with one_thread():
+            boosted = self._by_boosting([use & (fold != k) for k in range(FOLDS)])
             for k in range(FOLDS):
                 out = fold == k
                 if out.any():
                     views = self._views[0][out], self._views[1][out]
-                    for name, predicted in self._learn(use & ~out, views).items():
+                    for name, predicted in self._learn(use & ~out, views, boosted[k][out]).items():
                         shape = len(self.data), predicted.shape[1]
                         found.setdefault(name, np.zeros(shape))[out] = predicted
                 if progress is not None:
@@ -195,24 +207,24 @@ class CrossFit:
 
     def _others(self, likely: Flags, views: Views) -> dict[str, Array]:
         """Other rows predicted from all rows, and from those with likely labels."""
+        everything, n = np.ones(len(self.data), dtype=bool), len(self.data)
         with one_thread():
-            found = self._learn(np.ones(len(self.data), dtype=bool), views)
+            boosted = self._by_boosting([everything, likely], views[1])[:, n:]
+            found = self._learn(everything, views, boosted[0])
             spread = label_spreading(Labelled(self.features, self.targets), views[0], self.classes)
             found |= {} if spread is None else {"label_spreading": spread}
             found["ensemble"] = np.mean(list(found.values()), axis=0)
-            found["pruned_ensemble"] = np.mean(list(self._learn(likely, views).values()), axis=0)
+            found["pruned_ensemble"] = np.mean(list(self._learn(likely, views, boosted[1]).values()), axis=0)
         return found
 
-    def _learn(self, use: Flags, views: Views) -> dict[str, Array]:
-        """All learners from some rows, on other rows."""
-        rows = np.flatnonzero(use)
-        if len(rows) > MAX_LEARNT:
-            rows = np.random.default_rng([0xB11E, len(rows)]).permutation(rows)[:MAX_LEARNT]
+    def _learn(self, use: Flags, views: Views, boosted: Array) -> dict[str, Array]:
+        """All learners from some rows, on other rows, of which `boosted` are boosting's predictions."""
+        rows = self._learnt(use)
         y, weights = self.targets[rows], None if self.data.weights is None else self.data.weights[rows]
         features, columns = (Labelled(view[rows], y, weights) for view in self._views)
         learners: dict[str, Callable[[], Array]] = {
             "yardstick": lambda: self._by_yardstick(features, views[0]),
-            "boosting": lambda: boosting(columns, views[1], self.classes),
+            "boosting": lambda: boosted,
             "knn": lambda: knn(features, views[0], self.classes),
             "linear": lambda: linear(columns, views[1], self.classes),
         }
@@ -222,6 +234,30 @@ class CrossFit:
             return dict.fromkeys(learners, self._constant(y, len(views[0])))
         return {name: learn() for name, learn in learners.items()}
 
+    def _learnt(self, use: Flags) -> Rows:
+        """The rows that are learnt from, of those that may be."""
+        rows = np.flatnonzero(use)
+        if len(rows) <= MAX_LEARNT:
+            return rows
+        return np.random.default_rng([0xB11E, len(rows)]).permutation(rows)[:MAX_LEARNT]
+
+    def _by_boosting(self, uses: Sequence[Flags], others: Array | None = None) -> Array:
+        """Boosting from some rows each, on all rows and on `others`."""
+        others = np.zeros((0, self._views[1].shape[1])) if others is None else others
+        weights = np.zeros((len(uses), len(self.data) + len(others)))
+        for own, rows in zip(weights, map(self._learnt, uses), strict=True):
+            own[rows] = 1.0 if self.data.weights is None else self.data.weights[rows]
+        targets = np.concatenate([self.targets, np.zeros(len(others))])
+        return self._boosted(targets, weights, self.classes, others)
+
+    def _boosted(self, targets: Array, weights: Array, classes: int, others: Array) -> Array:
+        """Rows in canonical order, lest rounding chooses between splits that are as good."""
+        order = np.concatenate([self._order, np.arange(len(self.data), len(targets))])
+        X = np.vstack([self._views[1], others])[order]
+        found = np.empty((*weights.shape, max(1, classes)))
+        found[:, order] = boosting(X, targets[order], weights[:, order], classes)
+        return found
+
     def _constant(self, y: Array, n: int) -> Array:
         """What rows of one class alone, or none, say of others."""
         if not self.classes:
@@ -230,8 +266,13 @@ class CrossFit:
         return np.tile(counts / counts.sum(), (n, 1))
 
     def _by_yardstick(self, known: Labelled, to: Array) -> Array:
-        weights = np.ones(len(known.y)) if known.weights is None else known.weights
-        posterior: Any = self.yardstick.model.fit(known.X, known.y, self.yardstick.tempering * weights)
+        weights, model = (
+            np.ones(len(known.y)) if known.weights is None else known.weights,
+            self.yardstick.model,
+        )
+        if isinstance(model, Logistic):
+            model = replace(model, inference="laplace")  # a tenth of the cost; probabilities hardly differ
+        posterior: Any = model.fit(known.X, known.y, self.yardstick.tempering * weights)
         return np.asarray(posterior.predict_proba(to), dtype=float).reshape(len(to), -1)
 
 
@@ -243,3 +284,12 @@ def likeliest(prediction: Array, classes: int) -> Array:
 def lowest_k(score: Array, k: int) -> Rows:
     """The k rows with the lowest score; of equals the first."""
     return np.argsort(score, kind="stable")[:k]
+
+
+def principal_axes(X: Array, count: int) -> Array:
+    """The first principal axes of rows that are centred (columns × count), by subspace iteration."""
+    count = min(count, *X.shape)
+    axes = np.random.default_rng(0).standard_normal((X.shape[1], min(count + 10, *X.shape)))
+    for _ in range(4):
+        axes = np.linalg.qr(X.T @ (X @ axes))[0]
+    return np.asarray(axes @ np.linalg.svd(X @ axes, full_matrices=False)[2].T[:, :count])

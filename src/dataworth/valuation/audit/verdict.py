@@ -3,8 +3,9 @@
 A rise is compared with what the data's own models could have done, a fall with as many rows removed at
 random. Where an attribute is declared (what should not matter: a site, a scanner), a curation that holds or
 raises what the data tell of the test set, and lowers what they tell of a test set in which the attribute does
-not tell the label (`measure.slices`), is *strategic*. The paper calls "strategic" every curation with
-θ → D → f(D); that covers strategic, costly and harmful here.
+not tell the label (`measure.slices`), is *strategic*; one that lowers only the former, as new rows in which
+the attribute tells nothing do, is not harmful. The paper calls "strategic" every curation with θ → D → f(D);
+that covers strategic, costly and harmful here.
 """
 
 from __future__ import annotations
@@ -221,10 +222,13 @@ def decide(
             return "recycled", "it raises the information as the data's own models could have done"
         return "improved", f"{more}yet told: more test rows would tell"
     if delta.negative:
-        surely = selection.at(ACCUSED)
+        surely, spared = selection.at(ACCUSED), free is not None and not free.change.negative
+        if spared and free is not None and free.change.value >= 0:
+            told = f"it lowers what is known of this test set, but not where the {free.column} does not tell "
+            return "inconclusive", f"{told}the label"
         if surely.positive and holds:
             return "strategic", "it keeps what the test rewards, and the data carry less information"
-        if surely.negative:
+        if surely.negative and not spared:
             return "harmful", "it lowers the information, and more than a blind change of the same size does"
         told = "it lowers the information, but not shown to do so more than a blind change of the same size"
         return "costly", told

@@ -211,17 +211,6 @@ def p_below_zero(value: Array, stderr: Array, degrees: float) -> Array:
     return np.where(known, stdtr(degrees, t), 1.0)
 
 
-def listed_at(p_values: Array, fdr: float) -> Flags:
-    """Rows on the list whose expected proportion of false ones is at most `fdr` (Benjamini & Hochberg 1995).
-
-    >>> listed_at(np.array([0.01, 0.9, 0.04, 0.03]), 0.1).tolist()
-    [True, False, True, True]
-    """
-    from scipy.stats import false_discovery_control
-
-    return np.asarray(false_discovery_control(p_values) <= fdr)
-
-
 def fits_of(yardstick: Yardstick, table: Table) -> list[Fits]:
     """A table fitted exactly, by one logistic regression, or by one a class."""
     model, classes = yardstick.model, class_count(yardstick)

@@ -12,13 +12,13 @@ from ...arrays import Array, Flags
 from ...data.dataset import Dataset, label_keys
 from ...data.leaks import look_for_leaks
 from ...errors import DataworthError
-from ...measure import Estimate, Options, Valuing, over_blocks, tell_stage, whole_number
+from ...measure import Estimate, Options, Valuing, discoveries, over_blocks, tell_stage, whole_number
 from ..blocks import DATA, Blocks
 from ..entry import measurement
 from ..result import BlockResult, Replay, nats
 from .groups import GroupValue, value_groups
 from .label_noise import CrossFit, cross_fitted, trust
-from .rows import Table, class_count, fits_of, listed_at, p_below_zero, standard_errors
+from .rows import Table, class_count, fits_of, p_below_zero, standard_errors
 
 FDR = 0.1
 
@@ -129,7 +129,7 @@ def values(
     tell_stage(opts.progress, "looking for wrong labels…")
     trusted = trust(yardstick, table)
     degrees = len(table.test.y) - 1.0 if table.groups is None else float(table.groups.max())
-    harmful = listed_at(p_below_zero(value, stderr, degrees), fdr)
+    harmful = discoveries(p_below_zero(value, stderr, degrees), fdr)
     columns = {"value": value, "stderr": stderr, **trusted._asdict(), "harmful": harmful}
     notes = prepared.notes
     if class_count(yardstick) > 2:
