@@ -151,7 +151,7 @@ def _run(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> Case
     elif place.exists():
         _spoiled(place, rng, 0.6 if place.name == "config.json" else 0.0)
     if name == "run directory":
-        return Case(name, ["resume", "run", "-q"])
+        return Case(name, ["resume", "run", "-q", "--ledger", "ledger.json"])
     shutil.copy(folder / "run" / "config.json", folder / "job.json")
     return Case(name, ["run", "job.json", "-q"])
 

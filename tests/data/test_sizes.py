@@ -32,6 +32,7 @@ TABLE = pa.table(
         "text": [f"{i} " * (i % 40) for i in range(N)],
         "list": [[float(i)] * (i % 5) for i in range(N)],
         "said": [[{"role": "user", "content": word}] * 2 for word in WORDS.tolist()],
+        "map": pa.array([[(word, word)] for word in WORDS.tolist()], pa.map_(pa.string(), pa.string())),
         "label": np.arange(N) % 2,
     }
 )
@@ -79,6 +80,8 @@ def test_what_unfolds_is_measured_while_it_is_folded(name):
         folded = pa.array([*told, None]).dictionary_encode()
         assert unfolded(pa.array([*told, None]).cast(pa.string_view())[7:]) == sum(map(len, told[7:]))
     assert unfolded(folded) == sum(map(len, told))
+    keys = pa.array(map(str, range(len(folded))))
+    assert unfolded(pa.MapArray.from_arrays([0, len(folded)], keys, folded)) == sum(map(len, told))
     assert unfolded(TABLE["number"].chunk(0)) == 0
 
 

@@ -223,7 +223,7 @@ def folded_columns(stored: int, metadata: Any) -> Folded:
 
 
 VIEWS = ("string_view", "binary_view")
-LISTS = ("list<", "large_list<", "fixed_size_list<", "map<")
+LISTS = ("list<", "large_list<", "fixed_size_list<")
 
 
 def refuse_unfolded(stored: int, tables: Iterable[Any]) -> None:
@@ -246,8 +246,9 @@ def unfolded(array: Any) -> int:
         return int(texts[array.indices.drop_null().to_numpy()].sum()) if len(texts) else 0
     if name in VIEWS:
         return int(_lengths(array).sum())
-    if name.startswith("struct<"):
-        return sum(map(unfolded, array.flatten()))
+    if name.startswith(("struct<", "map<")):
+        parts = [array.keys, array.items] if name.startswith("map<") else array.flatten()
+        return sum(map(unfolded, parts))
     return unfolded(array.flatten()) if name.startswith(LISTS) else 0
 
 
