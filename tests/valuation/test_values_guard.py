@@ -174,6 +174,7 @@ def test_chance_changes_and_new_rows_are_judged_by_all(world, found):
     rng = np.random.default_rng(2)
     for after in (without(data, rng.permutation(180)[:30]), dw.Dataset.concat([data, other]), data):
         assert judges(data, after, test, found) == (test, ())
+    assert judges(other, other.take(range(30)), test, found) == (test, ())  # rows that were not valued
 
 
 def test_the_other_half_judges_what_one_half_chose(world, split, yard):
@@ -185,7 +186,11 @@ def test_the_other_half_judges_what_one_half_chose(world, split, yard):
     assert told.delta == dw.audit(data, after, free, yardstick=yard, ignore="all").delta
     assert told.details.test_rows == 60
     assert told.notes[0] == "judged on the 60 test rows that had no say in the values"
-    assert len(judges(data, without(data, [100]), test, split)[0]) == 60
+    edited = data.with_features(2.0 * data.X)
+    for changed in (without(data, [100]), edited):
+        assert len(judges(data, changed, test, split)[0]) == 60
+    both = dw.Dataset.concat([data, other])  # rows that the values do not know were removed
+    assert judges(both, data, test, split) == (test, ())
     assert judges(data, dw.Dataset.concat([data, other]), test, split) == (test, ())
 
 

@@ -54,10 +54,8 @@ class Stored(NamedTuple):
         """Whether the rows that were changed have to do with the values."""
         place, kept = self.lineage.places(before, self.key), kept_parts(before, after, compare(before, after))
         rows = np.flatnonzero(place >= 0)
-        if not len(rows) or np.ptp(kept) == 0:
-            return False
         if self.lineage.sample_splitting:
-            return True
+            return bool((kept[rows] != 1.0).any())
         return any(self._chose(name, kept[rows], place[rows]) for name in COLUMNS)
 
     def _chose(self, name: str, kept: Array, place: Any) -> bool:

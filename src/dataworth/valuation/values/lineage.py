@@ -119,6 +119,8 @@ def p_by_chance(kept: Array, order: Array) -> float:
     >>> p_by_chance(kept, order) < 1e-4 < p_by_chance(kept[::-1], order)
     True
     """
+    if not len(kept):
+        return 1.0
     usual, rank = float(np.median(kept)), rankdata(order) / len(order)
     lost = np.clip(1.0 - kept / usual, 0.0, 1.0) if usual > 0 else np.zeros(len(kept))
     gained = np.clip(kept / usual - 1.0, 0.0, 1.0) if usual > 0 else (kept > 0).astype(float)
