@@ -5,6 +5,7 @@ same arms on up to 3,000 fresh rows (the same yardstick), by logistic regression
 
 python benchmarks/judgement.py [--sets reporting] [--splits 0 1] [--jobs 2] [--out results/judgement.json]
 python benchmarks/judgement.py --read results/judgement.json      # what was kept, told again
+python benchmarks/judgement.py --audits                           # nobody judges: words, and what DW015 sees
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ RISES = ("informative", "improved", "recycled")
 LEARNERS = ("regression", "boosting")
 ORDER = ("informative", "improved", "recycled", "inconclusive", "costly", "harmful", "strategic")
 OTHERS = ",".join(one.code for one in CHECKS if one.code != "DW015")
-"""All checks but the one that looks for a column by which rows were chosen; on these tables none was."""
+"""All checks but the one that looks for what rows were chosen by; on these tables nothing was."""
+UNLIKE = "rows like those before"
 T_95 = 1.966
 """Two-sided, for a paired t-test on 400 rows."""
 
@@ -76,8 +78,8 @@ def told(audit, rows):
     }
 
 
-def judge(name, split):
-    """All changes of one split."""
+def judge(name, split, alone=False):
+    """All changes of one split; `alone`: nobody judges the audits."""
     with threadpool_limits(1):
         drawn = draw(name, split)
         test, fresh = dw.Dataset(*drawn.test), dw.Dataset(*drawn.fresh)
@@ -89,12 +91,15 @@ def judge(name, split):
             options = {"yardstick": yard, "seed": split, "ignore": OTHERS, "design": "whole", "jobs": 1}
             audit = dw.audit(before, after, test, **options)
             seconds = time.process_time() - started
+            column = next((one.subject or UNLIKE for one in audit.checks if one.fires), None)
+            record = {"set": name, "split": split, "truth": truth, "change": change, "seconds": seconds}
+            record |= told(audit, audit.details.rows_per_test) | {"column": column}
+            if alone:
+                records.append(record)
+                continue
             # blocks of as many rows as the test set's: rows of a block teach one another
             with patch.object(plans, "MOST_BLOCKS", len(fresh) // round(audit.details.rows_per_test)):
                 again = dw.audit(before, after, fresh, **options)
-            record = {"set": name, "split": split, "truth": truth, "change": change, "seconds": seconds}
-            record |= told(audit, audit.details.rows_per_test)
-            record["column"] = next((one.subject for one in audit.checks if one.fires), None)
             record |= {f"fresh_{k}": v for k, v in told(again, again.details.rows_per_test).items()}
             learners = {"regression": regression(), "boosting": boosting(0)}
             for judge_name, learner in learners.items():
@@ -125,9 +130,34 @@ def informative(record):
     return record["verdict"] == "informative"
 
 
+def noticed(record):
+    """Whether DW015 fired."""
+    return record.get("column") is not None
+
+
 def t_test(record):
     """Whether a paired t-test of regression's log loss on the test rows shows a rise."""
     return record["regression_test"][0] > T_95 * record["regression_test"][1]
+
+
+def from_outside(records):
+    """The share of rises that lies beyond blind baselines, on test rows and on fresh ones."""
+    return [
+        sum(r[k + "outside"] for r in records) / max(1e-9, sum(r[k + "rise"] for r in records))
+        for k in ("", "fresh_")
+    ]
+
+
+def apart(records, draws=500):
+    """The standard error of their difference: test sets (set × split) are drawn again (bootstrap)."""
+    rng, own = np.random.default_rng(0), {}
+    for r in records:
+        own.setdefault((r["set"], r["split"]), []).append(r)
+    tests, found = list(own.values()), []
+    for _ in range(draws if tests else 0):
+        some = [tests[i] for i in rng.integers(0, len(tests), len(tests))]
+        found.append(from_outside([r for one in some for r in one]))
+    return float(np.std(np.subtract(*np.transpose(found)))) if found else 0.0
 
 
 def bars(records):
@@ -150,16 +180,14 @@ def bars(records):
     both_up = [
         r for r in of("true") if all(r[f"{one}_fresh"][0] > 2 * r[f"{one}_fresh"][1] for one in LEARNERS)
     ]
+    lost = [r for r in both_up if r["verdict"] == "recycled"]
     words = [
         (r["verdict"], r["fresh_verdict"])
         for r in records
         if {r["verdict"], r["fresh_verdict"]} <= set(RISES)
     ]
     risen = [r for r in of("true") if r["verdict"] in RISES and r["fresh_verdict"] in RISES]
-    shares = [
-        sum(r[k + "outside"] for r in risen) / max(1e-9, sum(r[k + "rise"] for r in risen))
-        for k in ("", "fresh_")
-    ]
+    shares = from_outside(risen)
     found = {
         "blind changes of clean data informative": share(of("blind"), informative),
         "their rise shown": share(of("blind"), shown),
@@ -171,10 +199,16 @@ def bars(records):
         "cells repaired where boosting gains: rise shown": share(gained, shown),
         "true repairs harmful": share(of("true"), lambda r: r["verdict"] == "harmful"),
         "true repairs with both learners up: recycled": share(both_up, lambda r: r["verdict"] == "recycled"),
+        "of these, on fresh rows too; beyond blind baselines there, of the rise": (
+            share(lost, lambda r: r["fresh_verdict"] == "recycled")
+            + f"; {sum(r['fresh_outside'] for r in lost) / max(1e-9, sum(r['fresh_rise'] for r in lost)):.1%}"
+        ),
         "recycled and informative change places on fresh rows": share(
             words, lambda pair: set(pair) == {"recycled", "informative"}
         ),
-        "share from outside, test and fresh rows": f"{shares[0]:.1%} and {shares[1]:.1%}",
+        "share from outside, test and fresh rows": (
+            f"{shares[0]:.1%} and {shares[1]:.1%}, {shares[0] - shares[1]:+.1%} ± {apart(risen):.1%} (s.e.)"
+        ),
         "outside part not positive on fresh rows: informative": share(
             [r for r in records if r["fresh_outside"] <= 0], informative
         ),
@@ -189,7 +223,7 @@ def bars(records):
         ),
         "coverage of the rise's interval, fresh rows' error allowed": f"{np.mean(np.abs(z) < T_95):.1%}",
         "bias": f"mean z {np.mean(z):+.2f}",
-        "DW015 names a column": share(records, lambda r: r.get("column") is not None),
+        "DW015 names a column, or rows like those before": share(records, noticed),
         "seconds an audit (median)": f"{np.median([r['seconds'] for r in records]):.2f}",
     }
     for what in ("new", "remove", "correct"):
@@ -245,6 +279,7 @@ def main():
     parser.add_argument("--splits", nargs="+", type=int, default=[0, 1])
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--audits", action="store_true", help="audits alone, which nobody judges: DW015")
     parser.add_argument("--read", type=Path, help="a file of --out, shown again")
     parser.add_argument("--quick", action="store_true", help="a smoke test of seconds")
     args = parser.parse_args()
@@ -257,12 +292,16 @@ def main():
         return
     named = {"reporting": REPORTING, "settling": SETTLING}
     sets = [one for name in args.sets for one in named.get(name, (name,))]
-    work = [delayed(judge)(name, split) for split in args.splits for name in sets]
+    work = [delayed(judge)(name, split, args.audits) for split in args.splits for name in sets]
     records = []
     for found in Parallel(args.jobs, return_as="generator")(work):
         records += found
-        if args.out:
+        if args.out and not args.audits:
             write(records, sets, args)
+    if args.audits:
+        fired = [(r["set"], r["split"], r["change"], r["column"]) for r in records if noticed(r)]
+        print(f"DW015: {share(records, noticed)}", *fired, sep="\n")
+        return
     show(records)
 
 

@@ -8,6 +8,15 @@ how much it does so in data D. A curation that was chosen by resemblance moves A
 A(T), towards it, and gains on test rows with the association what it loses on those against it
 (`measure.slices`). Repairs of labels move every column that matters towards the test set, but gain where the
 column does not tell the label, too. Whether the column should matter, only a person can know.
+
+What no single column shows (the background of a picture) may still be seen: the test set then differs from
+the data before, features and label together. Test rows weighted by
+
+    w(x, y) = p(x, y | before) / p(x, y | T),
+
+a logistic regression on label × the first axes of the features, cross-fitted over the test set, stand for a
+test set like the data before, with T's proportions of labels. Rows were chosen for this test set alone if
+that one loses, and this one gains, or holds where as many rows removed at random lose less on that one.
 """
 
 from __future__ import annotations
@@ -19,8 +28,9 @@ from scipy.special import ndtri
 
 from ..arrays import Array, Rows
 from ..data.dataset import Dataset
-from ..measure import BEFORE, Case
-from ..measure.slices import VALUES, Balanced, Column, balanced, label_codes
+from ..measure import BEFORE, Case, negligible
+from ..measure.slices import VALUES, Balanced, Column, balanced, beyond_removals, label_codes, weighted_change
+from ..models import Logistic
 from .base import CheckOutcome, not_run
 from .rows import datasets
 
@@ -29,6 +39,9 @@ SURE = 0.99
 COLUMNS = 200
 """Columns that are looked at; of more, the first axes of the yardstick's features stand for all."""
 AXES = 20
+FOLDS = 5
+HEAVIEST = 10.0
+"""Multiple of the median weight above which a test row like the data before counts no more."""
 
 
 class Moved(NamedTuple):
@@ -72,7 +85,7 @@ def selection(case: Case) -> CheckOutcome:
         if best is None or one.sigmas > best[0].sigmas:
             best = one, change
     if best is None:
-        return CheckOutcome(False, 0.0, f"none of {len(columns)} columns shows it")
+        return unlike(case, len(columns))
     one, change = best
     told = (
         f"{one.column.name!r} went with the label as in the test set by {one.before / one.test:.0%} before, "
@@ -81,6 +94,59 @@ def selection(case: Case) -> CheckOutcome:
     )
     lost = change.against.change
     return CheckOutcome(True, lost.value, told, lost.stderr, one.column.name)
+
+
+def unlike(case: Case, columns: int) -> CheckOutcome:
+    """Whether test rows like the data before lose: more than by random removals, if no rise is shown."""
+    whole, rows, by_row = all_rows(case), float(case.table.test_rows.mean()), case.table.by_row
+    share = whole.weights * likeness(case, whole)
+    share = share / share.sum()
+    found, beyond = weighted_change(whole, by_row, share, SURE), beyond_removals(whole, by_row, share)
+    chosen = case.found.positive or (beyond is not None and beyond.at(SURE).negative)
+    if not (chosen and found.negative) or -found.value < negligible(rows) / rows:
+        return CheckOutcome(False, 0.0, f"none of {columns} columns shows it, nor rows like the data before")
+    told = (
+        f"no column alone shows it; the change is {case.found.value / rows:+.3f} nats a row of the test set, "
+        f"and {found.value:+.3f} where its rows are weighted to look like the data before"
+    )
+    return CheckOutcome(True, found.value, told, found.stderr)
+
+
+def likeness(case: Case, whole: Column) -> Array:
+    """w(x, y) of every test row, up to a factor; groups stand in one fold."""
+    before, test = next(iter(datasets(case).values())), case.test
+    features = [case.yardstick.features(part) for part in (before, test)]
+    labels = [label_codes(case.yardstick, test, case.yardstick.targets(part)) for part in (before, test)]
+    middle = features[1].mean(axis=0)
+    turned = np.linalg.svd(features[1] - middle, full_matrices=False)[2][:AXES].T
+    axes = [(part - middle) @ turned for part in features]
+    spread = axes[1].std(axis=0)
+    classes = np.arange(max(int(one.max(initial=0)) for one in labels) + 1)
+    parts = []
+    for part, codes in zip(axes, labels, strict=True):
+        seen = np.column_stack([np.ones(len(part)), part[:, spread > 0] / spread[spread > 0]])
+        of_label = (codes[:, None] == classes)[:, :, None] * seen[:, None, :]
+        parts.append(of_label.reshape(len(part), -1))
+    start, fold = len(before), whole.groups % FOLDS
+    X, own = np.vstack(parts), np.repeat([1.0, 0.0], [start, len(test)])
+    counted = np.r_[np.ones(start) if before.weights is None else before.weights, whole.weights]
+    odds, codes = np.ones(len(test)), labels[1]
+    for held in (fold == k for k in np.unique(fold)):
+        learnt = np.r_[np.ones(start, dtype=bool), ~held]
+        fit = Logistic(1.0, intercept=False).fit(X[learnt], own[learnt], counted[learnt])
+        other, like = fit.predict_proba(parts[1][held]).T
+        odds[held] = like / np.maximum(other, 1e-12)
+    odds = np.minimum(odds / np.median(odds), HEAVIEST)
+    return np.asarray(
+        odds * (np.bincount(codes, whole.weights) / np.bincount(codes, whole.weights * odds))[codes]
+    )
+
+
+def all_rows(case: Case) -> Column:
+    """The test set as one slice: its groups and weights."""
+    groups, weights, none = case.test.groups, case.test.weights, np.zeros(len(case.test), dtype=np.intp)
+    rows = np.arange(len(none)) if groups is None else np.unique(groups, return_inverse=True)[1].ravel()
+    return Column("", ("",), none, none, rows, np.ones(len(none)) if weights is None else weights)
 
 
 def moved(case: Case, coded: Coded, columns: int) -> Moved | None:
@@ -100,15 +166,8 @@ def moved(case: Case, coded: Coded, columns: int) -> Moved | None:
     apart = (test - before) / np.sqrt(max(spread[0] + spread[2], 1e-300))
     if min(sigmas, apart) < threshold(columns):
         return None
-    groups, weights = case.test.groups, case.test.weights
-    rows = np.arange(len(case.test)) if groups is None else np.unique(groups, return_inverse=True)[1].ravel()
-    column = Column(
-        coded.name,
-        coded.values,
-        coded.parts[2],
-        labels[2],
-        rows,
-        np.ones(len(rows)) if weights is None else weights,
+    column = all_rows(case)._replace(
+        name=coded.name, values=coded.values, codes=coded.parts[2], labels=labels[2]
     )
     return Moved(column, before, after, test, float(sigmas))
 

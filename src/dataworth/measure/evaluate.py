@@ -149,7 +149,8 @@ def _evaluate_pair(work: Work, i: int) -> dict[str, Any]:
         joint = cache(partial(fit_both, work.fitter, sample, test, (fit, test_fit), near))
         pair = Pair(work.fitter, fit, test_fit, joint, test.rows, test.weights)
         found[arm] = work.visit(pair, arm, sample, i)
-    return {"arms": list(found.values()), "log_z_test": test_fit.log_z, "test_rows": len(test.rows)}
+    rows = float(weights_of(test).sum())
+    return {"arms": list(found.values()), "log_z_test": test_fit.log_z, "test_rows": rows}
 
 
 def fit_both(fitter: Fitter, data: Sample, test: Sample, fits: tuple[Fit, Fit], near: list[Fit]) -> Fit:

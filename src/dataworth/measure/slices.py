@@ -43,7 +43,7 @@ VALUES = 8
 FIFTHS = 5
 """Numeric labels are cut into fifths where labels have to be held fixed."""
 MOST = 20
-"""Slices that are shown."""
+"""Slices that `auto` shows."""
 AUTO, CLUSTERS = "auto", 5
 """What asks for slices to be looked for; clusters of the test set's features among them."""
 LEAST = 8
@@ -161,10 +161,15 @@ def _slice(
 ) -> Slice:
     weights = np.where(rows, column.weights, 0.0)
     weights = weights / weights.sum() if weights.any() else rows / rows.sum()
-    change, right = _rows(column, by_row)
-    one = column._replace(codes=np.zeros_like(column.codes), labels=np.zeros_like(column.labels))
-    found = mean_change(change, weights, one, level, _moved(column, by_row, weights))
+    right = _rows(column, by_row)[1]
+    found = weighted_change(column, by_row, weights, level)
     return Slice(column.name, value, int(rows.sum()), found, float(weights @ right))
+
+
+def weighted_change(column: Column, by_row: Mapping[Arm, Array], share: Array, level: float) -> Estimate:
+    """Σ share · Δ, of rows that are drawn from the test set whatever their values and labels."""
+    one = column._replace(codes=np.zeros_like(column.codes), labels=np.zeros_like(column.labels))
+    return mean_change(_rows(column, by_row)[0], share, one, level, _moved(column, by_row, share))
 
 
 def _rows(column: Column, by_row: Mapping[Arm, Array], arm: Arm = AFTER) -> tuple[Array, Array]:
@@ -196,23 +201,28 @@ def balanced(column: Column, by_row: Mapping[Arm, Array]) -> Balanced | None:
         return None
     change, right = _rows(column, by_row)
     found = mean_change(change, share, column, moved=_moved(column, by_row, share))
-    random = [arm for arm in by_row if arm.role == "control"]
-    beyond = found
-    if random:
-        others = np.array([_rows(column, by_row, arm)[0] for arm in random])
-        moved = _moved(column, by_row, share) - np.mean(
-            [_moved(column, by_row, share, arm) for arm in random], axis=0
-        )
-        gap = mean_change(change - others.mean(axis=0), share, column, moved=moved)
-        between = float((others @ share).var(ddof=1)) * (1.0 + 1.0 / len(random)) if len(random) > 1 else 0.0
-        if gap.stderr is not None:
-            total = gap.stderr**2 + between
-            parts = gap.stderr**4 / gap.degrees + between**2 / max(1, len(random) - 1)
-            degrees = total**2 / parts if parts else gap.degrees
-            skew = gap.skew * (gap.stderr**2 / total) ** 1.5 if total else 0.0
-            beyond = make_estimate(gap.value, float(np.sqrt(total)), degrees, skew=skew)
+    beyond = beyond_removals(column, by_row, share) or found
     with_it, against = (_slice(column, "", rows, by_row, at_once(2)) for rows in (agrees, ~agrees))
     return Balanced(column.name, with_it, against, found, float(share @ right), beyond)
+
+
+def beyond_removals(column: Column, by_row: Mapping[Arm, Array], share: Array) -> Estimate | None:
+    """Σ share · Δ less that of random removals, whose spread counts as error; None without them."""
+    random = [arm for arm in by_row if arm.role == "control"]
+    if not random:
+        return None
+    others = np.array([_rows(column, by_row, arm)[0] for arm in random])
+    moved = _moved(column, by_row, share)
+    moved = moved - np.mean([_moved(column, by_row, share, arm) for arm in random], axis=0)
+    gap = mean_change(_rows(column, by_row)[0] - others.mean(axis=0), share, column, moved=moved)
+    if gap.stderr is None:
+        return gap
+    between = float((others @ share).var(ddof=1)) * (1.0 + 1.0 / len(random)) if len(random) > 1 else 0.0
+    total = gap.stderr**2 + between
+    parts = gap.stderr**4 / gap.degrees + between**2 / max(1, len(random) - 1)
+    degrees = total**2 / parts if parts else gap.degrees
+    skew = gap.skew * (gap.stderr**2 / total) ** 1.5 if total else 0.0
+    return make_estimate(gap.value, float(np.sqrt(total)), degrees, skew=skew)
 
 
 def column_of(
@@ -298,15 +308,24 @@ def attribute_of(case: Measurement) -> Column | None:
 
 
 def shown_slices(case: Measurement, by_row: Mapping[Arm, Array]) -> tuple[Slice, ...]:
-    """Slices by the attribute, by the columns that were asked for, and those found by `auto`; at most 20."""
+    """Slices by the attribute, by the columns that were asked for, and those found by `auto`."""
     if not by_row:
         return ()
     declared = [case.test.attribute_name] if attribute_of(case) is not None else []
     names = [*dict.fromkeys([*declared, *(case.options.slices or ())])]
     columns = columns_of(case, [name for name in names if name != AUTO])
-    many = min(MOST, sum(len(slices_of(column, by_row)) for column in columns))
+    many = sum(len(slices_of(column, by_row)) for column in columns)
     shown = tuple(one for column in columns for one in slices_of(column, by_row, at_once(many)))
-    return (shown + (found_slices(case, by_row, names) if AUTO in names else ()))[:MOST]
+    return shown + (found_slices(case, by_row, names) if AUTO in names else ())
+
+
+def as_shown(free: Balanced | None, slices: Sequence[Slice]) -> Balanced | None:
+    """Rows with and against the association as slices show them: one interval each."""
+    if free is None:
+        return None
+    shown = {one.change.value: one for one in slices if one.column == free.column}
+    sides = (shown.get(one.change.value, one) for one in (free.agree, free.against))
+    return replace(free, **dict(zip(("agree", "against"), sides, strict=True)))
 
 
 def found_slices(case: Measurement, by_row: Mapping[Arm, Array], known: Collection[str]) -> tuple[Slice, ...]:

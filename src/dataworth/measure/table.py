@@ -28,9 +28,9 @@ class PairTable:
 
     `pmi`, `accuracy`, `information_gain`, `data_rows`, `unsettled` (fits whose solver did not converge) and
     those of `metrics` are pairs × arms. `log_z_test` is log p(T_j) before any data; `reference` what labels
-    alone tell, the zero of `pmi` (`measure.labels_alone`). `units`: the same numbers of what the test set was
-    drawn in, its rows or groups, on the scale of blocks (units × arms × numbers); estimates are over these,
-    whatever the blocks. `tempering` is how many times each arm's rows
+    alone tell, the zero of `pmi` (`measure.labels_alone`); `test_rows` count by their weights. `units`: the
+    same numbers of what the test set was drawn in, its rows or groups, on the scale of blocks (units × arms ×
+    numbers); estimates are over these, whatever the blocks. `tempering` is how many times each arm's rows
     count where it fares best, `plain` its mean log p of a test row if rows count as given. `by_row`: of arms
     whose test rows are predicted one by one, log p of each, whether it is right, what it gains by a step of
     the tempering and how far it moved it (`evidence.tempering.pulls`), in the order of the test set.

@@ -175,7 +175,7 @@ def evaluate_whole(
             units=units[0] if units else None,
             log_z_test=prior,
             reference=np.zeros(0) if task.known is None else prior,
-            test_rows=np.array([len(test.rows) for test in task.tests], dtype=float),
+            test_rows=np.array([weights_of(test).sum() for test in task.tests], dtype=float),
             tempering={arm: float(one["tempering"]) for arm, one in scored.items()},
             plain={arm: float(one["plain"]) for arm, one in scored.items()},
         ).of_size(len(task.tests))

@@ -40,7 +40,7 @@ from ...measure import (
     whole_plan,
 )
 from ...measure.prepare import change_notes, prepare
-from ...measure.slices import Balanced, Slice, check_slices, shown_slices
+from ...measure.slices import Balanced, Slice, as_shown, check_slices, shown_slices
 from ...wording import in_nats
 from ..entry import measurement
 from ..result import Replay, Result, nats, rests_on
@@ -97,9 +97,10 @@ class Audit(Result):
 
     @property
     def word(self) -> str:
-        """The verdict, and the column for which it may be strategic (DW015)."""
-        for_column = [one.subject for one in self.checks if one.code == "DW015" and one.fires]
-        but = f", but strategic for {for_column[0]!r}" if for_column and self.verdict != "strategic" else ""
+        """The verdict, and what it may be strategic for (DW015): a column, or rows like those before."""
+        found = [one.subject for one in self.checks if one.code == "DW015" and one.fires]
+        where = [repr(one) if one else "rows like those before" for one in found]
+        but = f", but strategic for {where[0]}" if where and self.verdict != "strategic" else ""
         return f"{self.verdict or 'no verdict'}{but}"
 
     @property
@@ -218,6 +219,8 @@ def audit(
                 "size": partial(size_arms, arms, others),
             }[design]
             plan = pairs_plan(prepared, pool, before, (arms.before, pool.samples["test"]), make)
+    if design != "whole" and (opts.slices or scored.attributes is not None):
+        notes += ("slices, and the word strategic for a declared attribute, need the design whole",)
     case = Case.of(prepared, pool, plan, notes, arms=(BEFORE, AFTER), conclude=verdict_of)
     if design in MATCHED:
         case = attribute(case, curated, before, baselines)
@@ -261,6 +264,7 @@ def summarise(
             f"clipping decides the verdict: without it, it would be {unclipped.verdict} ({unclipped.reason})",
         )
     table = counted.table
+    slices = shown_slices(case, table.by_row)
     return Audit(
         verdict=found.verdict,
         reason=found.reason,
@@ -281,8 +285,8 @@ def summarise(
         attribution=found.attribution,
         could_see=could_see(case),
         calibration=Calibration.of(case),
-        balanced=found.balanced,
-        slices=shown_slices(case, table.by_row),
+        balanced=as_shown(found.balanced, slices),
+        slices=slices,
         change=change,
         design=design,
         question=QUESTIONS[design],

@@ -281,7 +281,7 @@ def could_see(case: Case) -> CouldSee | None:
         yardstick.tempering,
         yardstick.features(some),
         yardstick.targets(some),
-        rows_a_block=max(1, round(float(case.table.test_rows.mean()))),
+        rows_a_block=max(1, round(len(case.test) / len(case.table))),
         blocks=len(case.table),
         size=min(len(some) // 2, len(case.data[next(iter(case.data))])),
         seed=case.options.seed,
