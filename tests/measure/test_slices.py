@@ -9,7 +9,7 @@ from scipy.stats import norm
 
 import dataworth as dw
 from dataworth.checks import CHECKS
-from dataworth.checks.selection import coded, threshold
+from dataworth.checks.selection import all_rows, coded, likeness, threshold
 from dataworth.data.labels import learn_targets
 from dataworth.measure.designs import AFTER, BEFORE, Arm
 from dataworth.measure.intervals import over_blocks
@@ -57,6 +57,24 @@ def test_weights_count_as_rows():
     assert found.change.value == pytest.approx(balanced(repeated, rows_of(change[often])).change.value)
     told = slices_of(weighed, rows_of(change * weights))[0].change.value
     assert told == pytest.approx(slices_of(repeated, rows_of(change[often]))[0].change.value)
+
+
+def test_changes_a_row_count_rows_by_their_weights():
+    before, after, test = planted(n=100)
+    twice, told = np.resize([1.0, 3.0], 100), []
+    for one in (test.with_weights(twice), test.take(np.repeat(np.arange(100), twice.astype(int)))):
+        told.append(dw.audit(before, after, one, ignore="all", prior_variance=1.0))
+    parts = [one for one in told[0].slices if one.value in ("0", "1")]
+    shares = [twice[test.attributes == one.value].sum() / twice.sum() for one in parts]
+    assert told[0].per_row == pytest.approx(
+        sum(s * one.change.value for s, one in zip(shares, parts, strict=True))
+    )
+
+
+def test_designs_that_draw_say_that_they_have_no_slices():
+    before, after, test = planted(n=100)
+    found = dw.audit(before, after, test, design="row", pairs=20, ignore="all", prior_variance=1.0)
+    assert any("need the design whole" in note for note in found.notes)
 
 
 def test_random_removals_must_be_beaten_with_their_spread():
@@ -126,6 +144,7 @@ def test_a_planted_removal_is_strategic_and_a_repair_is_not():
     found = dw.audit(before, after, test, slices=["shade"], ignore="all", keep=True)
     assert (found.verdict, found.accuracy_delta > 0.02) == ("strategic", True)
     assert found.balanced.against.change.value < 0 < found.balanced.agree.change.value
+    assert {found.balanced.agree, found.balanced.against} <= set(found.slices)  # with the same intervals
     names = [(one.column, one.value) for one in found.slices]
     assert names[:4] == [("attribute", v) for v in ("0", "1", "with its association", "against it")]
     assert {column for column, _ in names} == {"attribute", "shade"}
@@ -179,6 +198,68 @@ def test_a_column_that_nobody_declared_is_named():
     assert not dw.audit(before, before.take(some), test, yardstick=yard, ignore=others).checks[0].fires
 
 
+def of_background(seed, n=800):
+    """A planted removal whose site shows in the sum of ten columns, hardly in one; data, after, test set."""
+    rng = np.random.default_rng([seed, 3])
+
+    def rows(part):
+        site = part.attributes.astype(float)
+        shown = site[:, None] + 1.8 * rng.normal(size=(len(part), 10))
+        return np.column_stack([part.X[:, :3], shown])
+
+    before, after, test = planted(seed, n)
+    kept = np.isin(before.X[:, 3], after.X[:, 3])
+    whole, held = (dw.Dataset(rows(part), part.y) for part in (before, test))
+    return whole, whole.take(kept), held, kept
+
+
+def test_what_no_column_shows_is_seen_by_rows_like_the_data_before():
+    before, after, test, kept = of_background(1)
+    yard, others = dw.Yardstick.fit(test), [check.code for check in CHECKS if check.code != "DW015"]
+    found = dw.audit(before, after, test, yardstick=yard, ignore=others)
+    (check,) = found.checks
+    assert (check.fires, check.subject) == (True, None)
+    assert "no column alone shows it" in check.detail
+    assert found.word == f"{found.verdict}, but strategic for rows like those before"
+    assert found.words == {found.verdict, "strategic"}
+    rng = np.random.default_rng(0)
+    some = before.take(rng.permutation(kept))
+    wrong = rng.random(len(before)) < 0.25
+    noisy = before.with_labels(np.where(wrong, 1 - before.y, before.y))
+    for start, end in ((before, some), (noisy, before.take(~wrong)), (noisy, before)):
+        assert not dw.audit(start, end, test, yardstick=yard, ignore=others).checks[0].fires
+
+
+def weights_like(before, test, **more):
+    """`likeness` of features as they are."""
+    plain = {"features": lambda part: part.X, "labels": learn_targets(test)}
+    yard = SimpleNamespace(targets=lambda part: part.y.astype(float), **plain)
+    case = SimpleNamespace(data={"b": before}, test=test, yardstick=yard)
+    yard.recipe = SimpleNamespace(columns=test.columns)
+    return likeness(case, all_rows(case))
+
+
+def test_rows_are_weighted_by_the_ratio_of_densities():
+    """A column agrees with the label in 85 % of the test set, in half before; of labels half, a third are 1."""
+    rng, n = np.random.default_rng(4), 6000
+    y = np.r_[rng.random(n) < 0.5, rng.random(n) < 1 / 3].astype(int)
+    site = np.where(rng.random(2 * n) < np.repeat([0.85, 0.5], n), y, 1 - y)
+    both = dw.Dataset(np.column_stack([site, rng.normal(size=2 * n)]), y)
+    test, before = both.take(range(n)), both.take(range(n, 2 * n))
+    found, agree = weights_like(before, test), site[:n] == y[:n]
+    assert found[agree].mean() == pytest.approx(0.5 / 0.85, rel=0.05)
+    assert found[~agree].mean() == pytest.approx(0.5 / 0.15, rel=0.05)
+    for label in (0, 1):  # labels stand as often as in the test set
+        assert found[y[:n] == label].mean() == pytest.approx(1.0)
+    alike = weights_like(both.take(range(0, n, 2)), both.take(range(1, n, 2)))
+    assert alike.std() < 0.1
+    far = dw.Dataset(before.X + 4.0 * (np.arange(n) % 2)[:, None], before.y)
+    most = weights_like(far, test)
+    assert [most[y[:n] == label].max() / np.median(most[y[:n] == label]) <= 20.0 for label in (0, 1)] == [
+        True
+    ] * 2
+
+
 def test_numeric_labels_are_held_fixed_by_fifths():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(300, 2))
@@ -208,10 +289,17 @@ def test_a_column_that_is_not_there_is_refused(slices):
     assert "colour" in refusal(dw.audit, before, after, test, slices=slices) or slices == 3
 
 
-def test_at_most_twenty_slices_are_shown():
+def test_auto_shows_twenty_slices_at_most_and_named_ones_are_all_shown():
+    rng = np.random.default_rng(12)
+    X = pd.DataFrame({f"c{j}": rng.choice(["a", "b", "c"], 300) for j in range(10)})
+    test = dw.Dataset(X, rng.choice(["yes", "no"], 300))
+    by_row, labels = rows_of(1.0 + 0.1 * rng.normal(size=300)), learn_targets(test)
+    yard = SimpleNamespace(labels=labels, targets=lambda data: labels.encode(data.y, "it"))
+    assert len(found_slices(SimpleNamespace(test=test, yardstick=yard), by_row, ["cluster"])) == 20
     wide = [dw.Dataset(np.hstack([d.X] * 2), d.y, names=list("abcdefgh")) for d in planted(n=200)]
-    found = dw.audit(*wide, slices=list("abcdefgh"), ignore="all", prior_variance=1.0)
-    assert len(found.slices) == 20
+    found = dw.audit(*wide, slices=list("abcdefgh"), ignore="all", prior_variance=1.0).slices
+    assert {one.column for one in found} == set("abcdefgh")
+    assert len(found) > 20
 
 
 def test_many_columns_are_looked_at_by_axes():

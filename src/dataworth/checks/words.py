@@ -77,8 +77,8 @@ WORDS = {
     ),
     "DW015": (
         "selection",
-        "the curation made a column go with the label as in the test set, and test rows against that lose: "
-        "a gain for this test set, but strategic for the column, if it should not matter",
+        "the curation made a column, or columns together, go with the label as in the test set, and test "
+        "rows against that lose: a gain for this test set, but strategic, if the column should not matter",
         "only a person can know whether the column matters; if it should not, declare it (--attribute)",
     ),
 }
