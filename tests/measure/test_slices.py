@@ -240,7 +240,7 @@ def weights_like(before, test, **more):
 
 
 def test_rows_are_weighted_by_the_ratio_of_densities():
-    """A column agrees with the label in 85 % of the test set, in half before; of labels half, a third are 1."""
+    """A column agrees with the label in 85 % of the test set, in half before; label shares differ, too."""
     rng, n = np.random.default_rng(4), 6000
     y = np.r_[rng.random(n) < 0.5, rng.random(n) < 1 / 3].astype(int)
     site = np.where(rng.random(2 * n) < np.repeat([0.85, 0.5], n), y, 1 - y)
