@@ -97,8 +97,12 @@ def selection(case: Case) -> CheckOutcome:
 
 
 def unlike(case: Case, columns: int) -> CheckOutcome:
-    """Whether test rows like the data before lose: more than by random removals, if no rise is shown."""
+    """Whether rows were left out, and test rows like the data before lose: more than by random removals, if
+    no rise is shown. Labels that are mended lower the worth of the data for labels as wrong as before, too.
+    """
     whole, rows, by_row = all_rows(case), float(case.table.test_rows.mean()), case.table.by_row
+    if not any(arm.role == "control" for arm in by_row):
+        return CheckOutcome(False, 0.0, f"none of {columns} columns shows it; rows were not left out")
     share = whole.weights * likeness(case, whole)
     share = share / share.sum()
     found, beyond = weighted_change(whole, by_row, share, SURE), beyond_removals(whole, by_row, share)
