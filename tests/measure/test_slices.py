@@ -73,7 +73,7 @@ def test_changes_a_row_count_rows_by_their_weights():
 
 def test_designs_that_draw_say_that_they_have_no_slices():
     before, after, test = planted(n=100)
-    found = dw.audit(before, after, test, design="row", pairs=20, ignore="all", prior_variance=1.0)
+    found = dw.audit(before, after, test, design="matched", pairs=20, ignore="all", prior_variance=1.0)
     assert any("need the design whole" in note for note in found.notes)
 
 

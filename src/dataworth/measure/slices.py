@@ -324,8 +324,8 @@ def as_shown(free: Balanced | None, slices: Sequence[Slice]) -> Balanced | None:
     if free is None:
         return None
     shown = {one.change.value: one for one in slices if one.column == free.column}
-    sides = (shown.get(one.change.value, one) for one in (free.agree, free.against))
-    return replace(free, **dict(zip(("agree", "against"), sides, strict=True)))
+    agree, against = (shown.get(one.change.value, one) for one in (free.agree, free.against))
+    return replace(free, agree=agree, against=against)
 
 
 def found_slices(case: Measurement, by_row: Mapping[Arm, Array], known: Collection[str]) -> tuple[Slice, ...]:
