@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 from dataworth.arrays import Flags
 from dataworth.data.convert import MOST_CATEGORIES, column_kind
+from dataworth.data.vectors import to_numpy
 from dataworth.wording import option
 
 Is = Literal["number", "date", "text", "as it is", "other", "empty"]
@@ -49,6 +50,13 @@ NUMBER = {
 """Numbers by their decimal mark; the other one may group thousands."""
 
 
+def as_texts(values: Sequence[str]) -> Any:
+    """Texts as a pyarrow array, without `pyarrow.array`, which imports pandas to ask it for its types."""
+    parts = [value.encode() for value in values]
+    ends = np.cumsum([0, *map(len, parts)], dtype=np.int32)
+    return pa.StringArray.from_buffers(len(parts), pa.py_buffer(ends), pa.py_buffer(b"".join(parts)))
+
+
 def to_numbers(column: Any, mark: str, signs: Sequence[str] = ()) -> Any:
     """A text column as numbers with this decimal mark; null where a cell is none."""
     body = pc.utf8_trim_whitespace(column)
@@ -59,13 +67,13 @@ def to_numbers(column: Any, mark: str, signs: Sequence[str] = ()) -> Any:
     bare = pc.replace_substring_regex(body, f"[{GROUPERS}{'.' if mark == ',' else ','}]", "")
     point = pc.replace_substring(bare, mark, ".")
     valid = pc.match_substring_regex(body, NUMBER[mark])
-    return pc.if_else(valid, point, pa.scalar(None, point.type)).cast(pa.float64())
+    return pc.if_else(valid, point, pa.nulls(1, point.type)[0]).cast(pa.float64())
 
 
 def is_null_token(column: Any) -> Any:
     """Where a text column holds a token for a missing value, as a pyarrow mask."""
     lower = pc.utf8_lower(pc.utf8_trim_whitespace(column))
-    return pc.is_in(lower, value_set=pa.array(NULL_TOKENS, column.type))
+    return pc.is_in(lower, value_set=as_texts(NULL_TOKENS).cast(column.type))
 
 
 PLAIN_FORMS: dict[str, tuple[Any, ...]] = {
@@ -154,16 +162,17 @@ def best_reading(column: Any, kind: str) -> Reading:
     if kind == "number":
         signs = tuple(sign for sign in SIGNS if pc.any(pc.match_substring(column, sign)).as_py())
     first, second = (read_as(column, kind, how, signs) for how in WAYS[kind])
-    valid = [np.asarray(one.is_valid()) for one in (first, second)]
+    valid = [to_numpy(one.is_valid()) for one in (first, second)]
     proven = int(valid[0].sum()) - int(valid[1].sum())
 
     def such(where: Flags) -> str:
         return str(column[int(np.argmax(where))].as_py()) if where.any() else ""
 
     best = valid[proven < 0]
-    plain, digits = (np.asarray(pc.match_substring_regex(column, form)) for form in (PLAIN, r"^\d+$"))
+    plain, digits = (to_numpy(pc.match_substring_regex(column, form)) for form in (PLAIN, r"^\d+$"))
     odd = such(best & ~plain) or such(best & ~digits)
-    differ = np.asarray(pc.fill_null(pc.not_equal(first, second), False))
+    unlike = pc.not_equal(first, second)
+    differ = to_numpy(pc.and_kleene(unlike, unlike.is_valid()))
     how, open_ = (WAYS[kind][proven < 0], "") if proven else ("", such(differ))
     return Reading(best, how, open_, odd, signs)
 
@@ -194,7 +203,7 @@ def features_of(column: Any, name: str, hours: bool = True) -> dict[str, Any]:
     made = {
         f"{name}[elapsed]": over(stamps, DAY_LONG),
         f"{name}[day]": pc.day_of_year(stamps).cast(pa.float64()),
-        f"{name}[weekday]": pa.array(WEEKDAYS).take(pc.day_of_week(stamps)),
+        f"{name}[weekday]": as_texts(WEEKDAYS).take(pc.day_of_week(stamps)),
     }
     rest = pc.subtract(stamps, pc.floor_temporal(stamps, unit="day"))
     return made | ({f"{name}[hour]": over(rest, 3.6e9)} if hours else {})

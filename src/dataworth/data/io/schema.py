@@ -28,7 +28,7 @@ from dataworth.data.io.files import Part
 from dataworth.data.io.notes import Note
 from dataworth.data.io.roles import Role
 from dataworth.data.io.tables import cleaned, differences_of, with_columns
-from dataworth.data.vectors import as_labels, as_texts, as_weights, text_keys
+from dataworth.data.vectors import as_labels, as_texts, as_weights, text_keys, to_numpy
 from dataworth.errors import DataworthError
 from dataworth.wording import counted, option
 
@@ -213,7 +213,7 @@ def _type_of(
         such = found.open or found.such or (part.table[name].drop_null()[0].as_py() if part.typed else "")
         plainly = not found.open and not part.typed and re.match(cells.PLAIN, such)
         if such and not plainly and name not in {*part.cleaned, *overrides.numbers}:
-            value = cells.read_as(pa.array([such]), kind, how, found.signs)[0].as_py()
+            value = cells.read_as(cells.as_texts([such]), kind, how, found.signs)[0].as_py()
             form = ".12g" if kind == "number" else "%Y-%m-%d"
             shown = "nothing" if value is None else format(value, form)
             notes.append(note_of(kind, f"{name!r} ({such!r} is {shown})"))
@@ -272,7 +272,7 @@ def with_labels(features: Dataset, table: Any, roles: Sequence[Role], *, some: b
 
 def missing_rows(column: Any) -> NDArray[np.bool_]:
     """Where a pyarrow column is missing: null, or not a number."""
-    return np.asarray(pc.is_null(column, nan_is_null=True).to_numpy(), dtype=bool)
+    return to_numpy(pc.is_null(column, nan_is_null=True))
 
 
 def missing_values(table: Any, roles: Sequence[Role]) -> list[str]:
@@ -293,7 +293,7 @@ def converted(column: Any, to: ColumnType) -> tuple[Any, Flags | None]:
         if to.kind != "text" or kind not in ("numeric", "boolean"):
             return column, None
         shortest = np.full(len(column), None, dtype=object)
-        shortest[np.asarray(column.is_valid())] = text_keys(np.asarray(column.drop_null().to_numpy()))
+        shortest[to_numpy(column.is_valid())] = text_keys(to_numpy(column.drop_null()))
         return pa.array(shortest, pa.string()), None
     if to.kind == "empty" or (to.kind in ("number", "date") and column.null_count == len(column)):
         return pa.nulls(len(column), pa.timestamp("us") if to.kind == "date" else pa.float64()), None
@@ -307,8 +307,8 @@ def converted(column: Any, to: ColumnType) -> tuple[Any, Flags | None]:
             if to.kind == "as it is":
                 return column, None
     made = cells.read_as(texts, to.kind, to.how, to.signs)
-    wrong = np.asarray(made.is_null()) & np.asarray(texts.is_valid())
-    wrong &= ~np.asarray(cells.is_null_token(texts))
+    wrong = to_numpy(made.is_null()) & to_numpy(texts.is_valid())
+    wrong &= ~to_numpy(cells.is_null_token(texts))
     return made, wrong if wrong.any() else None
 
 
