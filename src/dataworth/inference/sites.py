@@ -136,11 +136,12 @@ def find_moments(
     counts: Counts,
     start: Sites | None = None,
     offset: Array | float = 0.0,
-    tolerance: float = AIM,
+    tolerance: float = TOLERANCE,
 ) -> Moments:
-    """EP from the sites in `start` until they stand still; `offset` as in `find_mode`.
+    """EP from the sites in `start` until log Z stands still; `offset` as in `find_mode`.
 
-    `tolerance` asks for better sites than log Z needs; if rounding keeps them from it, that is no failure.
+    A smaller `tolerance` asks for better sites than log Z needs; if rounding keeps them from it, that is no
+    failure.
     """
     n = len(counts.ones)
     sites = Sites(np.zeros(n), np.zeros(n)) if start is None else start
