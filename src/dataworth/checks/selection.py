@@ -12,6 +12,7 @@ column does not tell the label, too. Whether the column should matter, only a pe
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -62,8 +63,10 @@ def selection(case: Case) -> CheckOutcome:
     estimate = case.found
     if estimate.negative:
         return CheckOutcome(False, 0.0, "the change does not raise what is known of the test set")
-    columns = coded(case)
-    found = [one for one in (moved(case, column, len(columns)) for column in columns) if one is not None]
+    columns, parts = coded(case), [*datasets(case).values(), case.test]
+    labels = [label_codes(case.yardstick, case.test, case.yardstick.targets(part)) for part in parts]
+    all_moved = (moved(case, column, labels, len(columns)) for column in columns)
+    found = [one for one in all_moved if one is not None]
     best: tuple[Moved, Balanced] | None = None
     for one in found:
         change = balanced(one.column, case.table.by_row)
@@ -83,10 +86,8 @@ def selection(case: Case) -> CheckOutcome:
     return CheckOutcome(True, lost.value, told, lost.stderr, one.column.name)
 
 
-def moved(case: Case, coded: Coded, columns: int) -> Moved | None:
+def moved(case: Case, coded: Coded, labels: Sequence[Rows], columns: int) -> Moved | None:
     """The column, if its association is shown to differ before, and to move towards the test set's."""
-    parts = [*datasets(case).values(), case.test]
-    labels = [label_codes(case.yardstick, case.test, case.yardstick.targets(part)) for part in parts]
     shape = len(coded.values), max(int(one.max(initial=0)) for one in labels) + 1
     p = proportions(coded.parts[2], labels[2], shape)
     e = p - np.outer(p.sum(axis=1), p.sum(axis=0))

@@ -61,7 +61,7 @@ def one_array(array: Any) -> Any:
     import pyarrow as pa
 
     if isinstance(array, pa.ChunkedArray):
-        array = array.unify_dictionaries().combine_chunks()
+        array = array.chunk(0) if array.num_chunks == 1 else array.unify_dictionaries().combine_chunks()
     if isinstance(array, pa.ExtensionArray) and str(array.type.extension_name).startswith("arrow."):
         array = array.storage
     return array

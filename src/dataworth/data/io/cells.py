@@ -7,9 +7,10 @@ of its cells can be read (`58,20`; `23/04/2021`). Where both read as many (`1,23
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ import pyarrow.compute as pc
 
 from dataworth.arrays import Flags
 from dataworth.data.convert import MOST_CATEGORIES, column_kind
-from dataworth.data.vectors import to_numpy
+from dataworth.data.vectors import one_array, to_numpy
 from dataworth.wording import option
 
 Is = Literal["number", "date", "text", "as it is", "other", "empty"]
@@ -76,11 +77,14 @@ def is_null_token(column: Any) -> Any:
     return pc.is_in(lower, value_set=as_texts(NULL_TOKENS).cast(column.type))
 
 
-PLAIN_FORMS: dict[str, tuple[Any, ...]] = {
-    r"\d{4}-\d\d-\d\d": (pa.date32(), pa.timestamp("s"), pa.timestamp("us"), pa.timestamp("us", "UTC")),
-    "(true|false)$": (pa.bool_(),),
-    r"-?\d+$": (pa.int64(), pa.float64()),
-    r"[-+]?(\d*\.?\d+|\d+\.|inf|nan)": (pa.float64(),),
+PLAIN_FORMS: dict[re.Pattern[str], tuple[Any, ...]] = {
+    re.compile(form, re.IGNORECASE): kinds
+    for form, kinds in (
+        (r"\d{4}-\d\d-\d\d", (pa.date32(), pa.timestamp("s"), pa.timestamp("us"), pa.timestamp("us", "UTC"))),
+        ("(true|false)$", (pa.bool_(),)),
+        (r"-?\d+$", (pa.int64(), pa.float64())),
+        (r"[-+]?(\d*\.?\d+|\d+\.|inf|nan)", (pa.float64(),)),
+    )
 }
 """How programs write dates, truth values and numbers, and the types that each may have."""
 
@@ -88,9 +92,7 @@ PLAIN_FORMS: dict[str, tuple[Any, ...]] = {
 def plain_values(column: Any) -> Any:
     """A text column as what all its cells are as programs write it, or None; digits as 007 are text."""
     # The first cell tells nearly always: a cast that fails takes longer than one that succeeds.
-    first = str(column.drop_null()[0].as_py())
-    forms = (kinds for form, kinds in PLAIN_FORMS.items() if re.match(form, first, re.IGNORECASE))
-    for kind in next(forms, ()):
+    for kind in _begins(str(column.drop_null()[0].as_py())):
         try:
             values = column.cast(kind)
         except pa.ArrowInvalid:
@@ -98,6 +100,31 @@ def plain_values(column: Any) -> Any:
         codes = kind == pa.int64() and pc.any(pc.match_substring_regex(column, r"^0\d+$")).as_py()
         return None if codes else values
     return None
+
+
+TOGETHER = 256
+"""Columns that are converted at once."""
+
+
+def plain_fractions(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """`plain_values` of those columns that begin with a fraction, of many at once: there may be very many."""
+    first = {name: column[0].as_py() for name, column in columns.items() if len(column) > column.null_count == 0}
+    begun = [name for name, cell in first.items() if _begins(cell) == (pa.float64(),)]
+    found: dict[str, Any] = {}
+    for i in range(0, len(begun), TOGETHER):
+        some = begun[i : i + TOGETHER]
+        texts = [columns[name] for name in some]
+        with suppress(pa.ArrowInvalid):
+            whole = pa.concat_arrays(texts).cast(pa.float64())
+            ends = np.cumsum([0, *map(len, texts)]).tolist()
+            parts = (whole.slice(a, b - a) for a, b in pairwise(ends))
+            found |= dict(zip(some, parts, strict=True))
+    return found
+
+
+def _begins(cell: str) -> tuple[Any, ...]:
+    """The types that a column may have whose first cell is this."""
+    return next((kinds for form, kinds in PLAIN_FORMS.items() if form.match(cell)), ())
 
 
 DAY = re.compile(
@@ -233,6 +260,19 @@ class Look(NamedTuple):
         return None if self.values is None else self.values.type
 
 
+def look_at_all(table: Any, typed: Collection[str], wanted: Collection[str]) -> dict[str, Look]:
+    """What each column holds. typed: those that their format calls text; wanted: those to be numbers."""
+    plain = pa.string()
+    texts = {
+        name: texts_of(column)
+        for name, column in zip(table.column_names, table.columns, strict=True)
+        if column.type == plain and name not in typed
+    }
+    known = {name: Look("number", values) for name, values in plain_fractions(texts).items()}
+    names = table.column_names
+    return {n: known.get(n) or look_at(table[n], n, n in typed, n in wanted) for n in names}
+
+
 def look_at(column: Any, name: str, typed: bool, wanted: bool) -> Look:
     """What a column holds. typed: its format calls it text; wanted: it is to be numbers."""
     if column.null_count == len(column):
@@ -297,5 +337,5 @@ def _unit(cells: Any, name: str) -> str:
 
 def texts_of(column: Any) -> Any:
     """A text column as one pyarrow array of strings."""
-    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    return column if column.type == pa.string() else column.cast(pa.string())
+    column = one_array(column)
+    return column if pa.types.is_string(column.type) else column.cast(pa.string())

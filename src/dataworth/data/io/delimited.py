@@ -184,7 +184,8 @@ def _separator(text: str, usual: str | None) -> str:
 
 def _refuse_headless(row: Sequence[str], rest: Sequence[Sequence[str]]) -> None:
     """A sentence where the first row has numbers that no column is called by; 0, 1, 2 … are names."""
-    numbers = [cell for cell in map(str.strip, row) if any(re.match(form, cell) for form in NUMBER.values())]
+    forms = tuple(map(re.compile, NUMBER.values()))
+    numbers = [cell for cell in map(str.strip, row) if any(form.match(cell) for form in forms)]
     whole = [int(cell) for cell in numbers if cell.isdigit()]
     if rest and numbers and (len(whole) < len(numbers) or whole != [whole[0] + j for j in range(len(whole))]):
         raise DataworthError(

@@ -229,7 +229,7 @@ def with_kinds(table: Any, roles: Sequence[Role], problems: list[str]) -> list[R
                     f"column {role.column!r} has a text of {longest:,} characters, but at most"
                     f" {MAX_CHARACTERS:,} are read: cut it, or leave the row out"
                 )
-        found.append(replace(role, kind=kind))
+        found.append(role if kind == role.kind else replace(role, kind=kind))
     return found
 
 

@@ -95,7 +95,7 @@ class Schema:
         typed = {name for name, role in used.items() if role in ("label", "weight", "feature")}
         wanted = typed & {*overrides.numbers, *(n for n, kind in overrides.kinds.items() if kind == "number")}
         said = {*used} - part.cleaned if part.typed else set()  # what their format calls text
-        looks = {n: cells.look_at(part.table[n], n, n in said, n in wanted) for n in used}
+        looks = cells.look_at_all(part.table.select(list(used)), said, wanted)
         mark, problems = _decimal_mark(part, looks, typed - set(overrides.categories), overrides.decimal)
         types: dict[str, ColumnType] = {}
         for name, look in looks.items():
@@ -189,7 +189,10 @@ def _type_of(
     kind = look.kind if leading is None or leading.kind in ("empty", "as it is") else leading.kind
     kind = overrides.kinds.get(name, "number" if name in overrides.numbers else kind)
     kind = "text" if name in overrides.categories else kind
-    made, notes, plain = ColumnType(kind, look.plain), [], look.plain
+    notes, plain = [], look.plain
+    if kind == look.kind == "number" and plain == pa.float64():
+        return ColumnType(kind, plain, "."), ""
+    made = ColumnType(kind, plain)
     if kind in ("other", "empty") or look.kind in ("other", "empty"):
         return made, ""
     if kind == "text":
