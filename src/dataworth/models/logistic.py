@@ -21,7 +21,7 @@ from ..errors import DataworthError
 from ..inference.geometry import GATHERED, Dual, Primal, choose_geometry, largest_square
 from ..inference.logistic import Counts
 from ..inference.newton import Mode, find_mode
-from ..inference.sites import AIM, SETTLED, Moments, Sites, condition, expand, find_moments
+from ..inference.sites import AIM, MANY, SETTLED, Moments, Sites, condition, expand, find_moments
 from ..inference.tilted import tilted_moments
 from ..parallel.threads import one_thread
 from .base import Fit, check_pool, positive_number
@@ -37,9 +37,6 @@ from .gaussian import (
 )
 
 INFERENCES = ("auto", "laplace", "ep")
-MANY = 100
-"""Distinct rows a coefficient from which Laplace's posterior is EP's for all that a score can tell: scores of
-blocks of ten test rows then differ by less than 0.02 nats on average (tests/inference/test_ep.py)."""
 BLOCK = 64
 """Rows of a block up to which n×n is cheaper whatever d is."""
 MOST = 0.75
