@@ -63,8 +63,7 @@ def selection(case: Case) -> CheckOutcome:
     estimate = case.found
     if estimate.negative:
         return CheckOutcome(False, 0.0, "the change does not raise what is known of the test set")
-    columns, parts = coded(case), [*datasets(case).values(), case.test]
-    labels = [label_codes(case.yardstick, case.test, case.yardstick.targets(part)) for part in parts]
+    columns, labels = coded(case), labels_of(case)
     all_moved = (moved(case, column, labels, len(columns)) for column in columns)
     found = [one for one in all_moved if one is not None]
     best: tuple[Moved, Balanced] | None = None
@@ -84,6 +83,12 @@ def selection(case: Case) -> CheckOutcome:
     )
     lost = change.against.change
     return CheckOutcome(True, lost.value, told, lost.stderr, one.column.name)
+
+
+def labels_of(case: Case) -> list[Rows]:
+    """Labels before, after and of the test set."""
+    parts = [*datasets(case).values(), case.test]
+    return [label_codes(case.yardstick, case.test, case.yardstick.targets(part)) for part in parts]
 
 
 def moved(case: Case, coded: Coded, labels: Sequence[Rows], columns: int) -> Moved | None:

@@ -174,9 +174,8 @@ def demo(seed: int = 0, progress: Progress | None = None, keep: bool = False) ->
     ]
     told: list[Chapter] = []
     for (name, story), (before, made) in zip(STORIES.items(), curated, strict=True):
-        after: dict[str, Any] = (
-            {"after": made} if isinstance(made, Dataset) else {"curate": made, "pairs": DRAWS}
-        )
+        method = not isinstance(made, Dataset)
+        after: dict[str, Any] = {"curate": made, "pairs": DRAWS} if method else {"after": made}
         where: dict[str, Any] = {"test": test, "yardstick": yard} if before is not seen else {"test": held}
         result = audit(before, seed=seed, keep=keep, **where, **after)
         own = own_accuracy if made is tidied else None

@@ -108,10 +108,8 @@ TOGETHER = 256
 
 def plain_fractions(columns: Mapping[str, Any]) -> dict[str, Any]:
     """`plain_values` of those columns that begin with a fraction, of many at once: there may be very many."""
-    first = {
-        name: column[0].as_py() for name, column in columns.items() if len(column) > column.null_count == 0
-    }
-    begun = [name for name, cell in first.items() if _begins(cell) == (pa.float64(),)]
+    full = [name for name, column in columns.items() if len(column) > column.null_count == 0]
+    begun = [name for name in full if _begins(columns[name][0].as_py()) == (pa.float64(),)]
     found: dict[str, Any] = {}
     for i in range(0, len(begun), TOGETHER):
         some = begun[i : i + TOGETHER]

@@ -54,7 +54,7 @@ class Bins:
 
     @classmethod
     def of(cls, X: Array) -> Bins:
-        # a byte a cell, column by column, as trees look at them
+        """Of rows; a byte a cell, column by column, as trees look at them."""
         codes, sizes = np.empty(X.shape, dtype=np.uint8, order="F"), np.empty(X.shape[1], dtype=np.intp)
         for j, column in enumerate(X.T):
             values = np.unique(column)
