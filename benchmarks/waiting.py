@@ -3,9 +3,10 @@
     python benchmarks/waiting.py [--lines score,rank] [--repeats 3] [--quick] [--out results/waiting.json]
 
 Every line is a program of its own, imports included, as users run it, with one thread of linear algebra,
-compiled as pip leaves a package; ours and its alternative take turns. Seconds are CPU seconds (user and system,
-children too), the least of the repeats; memory is the largest of the process. *First* is with an empty cache;
-*again* is the same call a second time. Ratios are of the first call to the alternative of the same run.
+compiled as pip leaves a package; ours and its alternative take turns. Seconds are CPU seconds (user and
+system, children too), the least of the repeats; memory is the largest of the process. *First* is with an
+empty cache; *again* is the same call a second time. Ratios are of the first call to the alternative of the
+same run.
 
 *Tuned models*: what people do today to compare two datasets: logistic regression (10 priors × 5 folds) and
 boosting, fitted to data before and after, and a paired t-test of the test rows' log loss. *Self-confidence*:
