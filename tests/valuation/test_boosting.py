@@ -7,7 +7,10 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from sklearn.metrics import roc_auc_score
 
 from dataworth.valuation.audit import boosting as module
-from dataworth.valuation.audit.boosting import boosting
+
+
+def boosting(X, *rest):
+    return module.boosting(module.Bins.of(X), *rest)
 
 
 def folds(n, seed=0):

@@ -52,7 +52,8 @@ GRID_COLUMNS = 60
 """Columns that are looked at for values between those of the test set; the first ones."""
 SURE = 3.5
 """Standard errors by which labels of nearest rows must agree more than chance makes them."""
-BLOCK = 100
+BLOCK, TOGETHER = 100, 16
+"""Rows whose neighbours are looked for together, and rows that are looked at by their nearest first."""
 
 
 class Excess(NamedTuple):
@@ -124,11 +125,11 @@ def excess(found: Array, nulls: Sequence[tuple[Array, float]]) -> Excess:
 
 def neighbours(X: Array, base: Array, k: int) -> tuple[Array, Rows]:
     """Distances to the k nearest rows of `base`, nearest first, and which they are."""
-    squares = np.einsum("ij,ij->i", base, base)
+    squares, doubled = np.einsum("ij,ij->i", base, base), -2.0 * base.T
     distances, places = np.empty((len(X), k)), np.empty((len(X), k), dtype=np.intp)
     for start in range(0, len(X), BLOCK):
         some = X[start : start + BLOCK]
-        order = np.argpartition(squares - 2.0 * some @ base.T, k - 1, axis=1)[:, :k]
+        order = least(some @ doubled + squares, k)
         # squares cancel where rows nearly agree: what was found is measured again, one neighbour at a time
         apart = (some - base[nearest] for nearest in order.T)
         found = np.sqrt([np.einsum("ij,ij->i", one, one) for one in apart]).T
@@ -136,6 +137,24 @@ def neighbours(X: Array, base: Array, k: int) -> tuple[Array, Rows]:
         distances[start : start + BLOCK] = np.take_along_axis(found, rank, axis=1)
         places[start : start + BLOCK] = np.take_along_axis(order, rank, axis=1)
     return distances, places
+
+
+def least(values: Array, k: int) -> Rows:
+    """Places of the k least numbers of each row, in any order.
+
+    They stand in the k groups of places whose least numbers are least: a fifth of the cost of looking at all.
+    """
+    groups = values.shape[1] // TOGETHER
+    if groups <= 2 * k:
+        return np.argpartition(values, k - 1, axis=1)[:, :k]
+    even, places = groups * TOGETHER, groups * np.arange(TOGETHER)
+    first = values[:, :even].reshape(len(values), TOGETHER, groups).min(axis=1)
+    near = np.argpartition(first, k - 1, axis=1)[:, :k]
+    some = (near[:, :, None] + places).reshape(len(values), -1)
+    rest = np.broadcast_to(np.arange(even, values.shape[1]), (len(values), values.shape[1] - even))
+    some = np.hstack([some, rest])
+    order = np.argpartition(np.take_along_axis(values, some, axis=1), k - 1, axis=1)[:, :k]
+    return np.take_along_axis(some, order, axis=1)
 
 
 def others(X: Array, asked: Rows, k: int, among: Rows | None = None) -> tuple[Array, Rows]:

@@ -21,6 +21,7 @@ that one loses, and this one gains, or holds where as many rows removed at rando
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -75,8 +76,9 @@ def selection(case: Case) -> CheckOutcome:
     estimate = case.found
     if estimate.negative:
         return CheckOutcome(False, 0.0, "the change does not raise what is known of the test set")
-    columns = coded(case)
-    found = [one for one in (moved(case, column, len(columns)) for column in columns) if one is not None]
+    columns, labels = coded(case), labels_of(case)
+    all_moved = (moved(case, column, labels, len(columns)) for column in columns)
+    found = [one for one in all_moved if one is not None]
     best: tuple[Moved, Balanced] | None = None
     for one in found:
         change = balanced(one.column, case.table.by_row)
@@ -153,10 +155,14 @@ def all_rows(case: Case) -> Column:
     return Column("", ("",), none, none, rows, np.ones(len(none)) if weights is None else weights)
 
 
-def moved(case: Case, coded: Coded, columns: int) -> Moved | None:
-    """The column, if its association is shown to differ before, and to move towards the test set's."""
+def labels_of(case: Case) -> list[Rows]:
+    """Labels before, after and of the test set."""
     parts = [*datasets(case).values(), case.test]
-    labels = [label_codes(case.yardstick, case.test, case.yardstick.targets(part)) for part in parts]
+    return [label_codes(case.yardstick, case.test, case.yardstick.targets(part)) for part in parts]
+
+
+def moved(case: Case, coded: Coded, labels: Sequence[Rows], columns: int) -> Moved | None:
+    """The column, if its association is shown to differ before, and to move towards the test set's."""
     shape = len(coded.values), max(int(one.max(initial=0)) for one in labels) + 1
     p = proportions(coded.parts[2], labels[2], shape)
     e = p - np.outer(p.sum(axis=1), p.sum(axis=0))

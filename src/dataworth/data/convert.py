@@ -16,7 +16,7 @@ import numpy as np
 from ..arrays import Array
 from ..errors import DataworthError
 from ..wording import counted, listed, option
-from .vectors import one_array, text_key, to_arrow
+from .vectors import one_array, text_key, to_arrow, to_numpy
 
 Kind = Literal["numeric", "boolean", "categorical", "text", "pair", "difference"]
 CODED = ("categorical", "text", "pair")
@@ -169,7 +169,7 @@ def numbers_of(array: Any) -> Array:
         array = array.cast(pa.uint8())
     elif pa.types.is_decimal(array.type) or pa.types.is_null(array.type):
         array = array.cast(pa.float64())
-    return np.asarray(array.to_numpy(zero_copy_only=False), dtype=np.float64)
+    return np.asarray(to_numpy(array), dtype=np.float64)
 
 
 def _codes(array: Any) -> tuple[Array, tuple[str, ...]]:
@@ -190,8 +190,8 @@ def _embedding(array: Any, name: str) -> Array:
     """A pyarrow array of equally long lists as a matrix; a missing list is a row of NaN."""
     import pyarrow.compute as pc
 
-    present = ~array.is_null().to_numpy(zero_copy_only=False)
-    lengths = np.unique(pc.list_value_length(array.drop_null()).to_numpy(zero_copy_only=False))
+    present = to_numpy(array.is_valid())
+    lengths = np.unique(to_numpy(pc.list_value_length(array.drop_null())))
     if len(lengths) > 1:
         different = f"lists of different lengths ({lengths[0]} to {lengths[-1]})"
         raise DataworthError(f"column {name!r} holds {different}: give every row one of the same length")

@@ -61,10 +61,28 @@ def one_array(array: Any) -> Any:
     import pyarrow as pa
 
     if isinstance(array, pa.ChunkedArray):
-        array = array.unify_dictionaries().combine_chunks()
+        array = array.chunk(0) if array.num_chunks == 1 else array.unify_dictionaries().combine_chunks()
     if isinstance(array, pa.ExtensionArray) and str(array.type.extension_name).startswith("arrow."):
         array = array.storage
     return array
+
+
+def to_numpy(column: Any) -> NDArray[Any]:
+    """A pyarrow array or column as numpy's, a missing number as NaN.
+
+    Numbers and truth values not by pyarrow's own way, which imports pandas to ask it for its types.
+    """
+    import pyarrow as pa
+
+    array = one_array(column)
+    if pa.types.is_boolean(array.type) and not array.null_count:
+        return np.from_dlpack(array.cast(pa.uint8())).view(bool)
+    if not (pa.types.is_integer(array.type) or pa.types.is_floating(array.type)):
+        return np.asarray(array.to_numpy(zero_copy_only=False))
+    if not array.null_count:
+        return np.from_dlpack(array)
+    held = pa.Array.from_buffers(array.type, len(array), [None, array.buffers()[1]], offset=array.offset)
+    return np.where(to_numpy(array.is_valid()), np.from_dlpack(held), np.nan)
 
 
 def as_vector(values: Any, what: str, *, anything: bool = False) -> tuple[NDArray[Any], NDArray[np.bool_]]:
@@ -84,7 +102,7 @@ def as_vector(values: Any, what: str, *, anything: bool = False) -> tuple[NDArra
             _refuse_long(array, what)
             plain = pa.types.is_integer(array.type) or pa.types.is_floating(array.type)
             whole = plain and array.null_count == 0
-            raw = array.to_numpy(zero_copy_only=False) if whole else _objects(array.to_pylist())
+            raw = to_numpy(array) if whole else _objects(array.to_pylist())
     if raw.ndim != 1:
         raise DataworthError(f"{what} has shape {raw.shape}, but one value per row is needed: flatten it")
     if raw.dtype.kind == "T":  # numpy's own texts of variable length

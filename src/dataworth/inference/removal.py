@@ -18,7 +18,8 @@ import numpy as np
 from ..arrays import Array, Rows
 from .geometry import GRAM_LIMIT, SLAB, Factor, Primal, largest_square
 from .logistic import Counts
-from .sites import Sites, condition, find_moments
+from .newton import Mode, find_mode
+from .sites import MANY, Moments, Sites, condition, expand, find_moments
 from .tilted import tilted_moments
 
 MOVED = 0.5
@@ -82,14 +83,19 @@ class Labelled(NamedTuple):
 
 
 def see(X: Array, prior_variance: float, counts: Counts, start: Sites | None = None) -> Seen:
-    """Fit the rows that are counted, by EP, and look at all."""
+    """Fit the rows that are counted, by EP or, where they are many, Laplace's method, and look at all."""
     ids = np.flatnonzero(counts.ones + counts.zeros)
     heaviest = max(1.0, float((counts.ones + counts.zeros).max(initial=0.0)))
     geometry = _geometry(X, prior_variance, ids, heaviest)
-    begin = None if start is None else Sites(start.tau[ids], start.nu[ids])
-    found = find_moments(geometry, counts.at(ids), begin)
     sites = Sites(np.zeros(len(X)), np.zeros(len(X)))
-    sites.tau[ids], sites.nu[ids] = found.sites
+    found: Mode | Moments
+    if len(ids) >= MANY * X.shape[1]:
+        found = find_mode(geometry, counts.at(ids))
+        sites.tau[ids], sites.nu[ids] = expand(found.f, 0.0, counts.at(ids))
+    else:
+        begin = None if start is None else Sites(start.tau[ids], start.nu[ids])
+        found = find_moments(geometry, counts.at(ids), begin)
+        sites.tau[ids], sites.nu[ids] = found.sites
     return _look(X, prior_variance, sites, found.coef, found.factor, found.log_z)
 
 

@@ -30,6 +30,9 @@ from .logistic import Counts, terms
 from .newton import find_mode
 from .tilted import LEAST_VARIANCE, tilted_moments
 
+MANY = 100
+"""Distinct rows a coefficient from which Laplace's posterior is EP's for all that a score can tell: scores of
+blocks of ten test rows then differ by less than 0.02 nats on average (tests/inference/test_ep.py)."""
 LEAST_LEVERAGE = 1e-6
 """Leverages τv below this are not taken as 1 − (1 − τv): fewer digits than needed would be left of v."""
 
@@ -136,11 +139,12 @@ def find_moments(
     counts: Counts,
     start: Sites | None = None,
     offset: Array | float = 0.0,
-    tolerance: float = AIM,
+    tolerance: float = TOLERANCE,
 ) -> Moments:
-    """EP from the sites in `start` until they stand still; `offset` as in `find_mode`.
+    """EP from the sites in `start` until log Z stands still; `offset` as in `find_mode`.
 
-    `tolerance` asks for better sites than log Z needs; if rounding keeps them from it, that is no failure.
+    A smaller `tolerance` asks for better sites than log Z needs; if rounding keeps them from it, that is no
+    failure.
     """
     n = len(counts.ones)
     sites = Sites(np.zeros(n), np.zeros(n)) if start is None else start

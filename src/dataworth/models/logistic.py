@@ -21,7 +21,7 @@ from ..errors import DataworthError
 from ..inference.geometry import GATHERED, Dual, Primal, choose_geometry, largest_square
 from ..inference.logistic import Counts
 from ..inference.newton import Mode, find_mode
-from ..inference.sites import SETTLED, Moments, Sites, condition, expand, find_moments
+from ..inference.sites import AIM, MANY, SETTLED, Moments, Sites, condition, expand, find_moments
 from ..inference.tilted import tilted_moments
 from ..parallel.threads import one_thread
 from .base import Fit, check_pool, positive_number
@@ -37,9 +37,6 @@ from .gaussian import (
 )
 
 INFERENCES = ("auto", "laplace", "ep")
-MANY = 100
-"""Distinct rows a coefficient from which Laplace's posterior is EP's for all that a score can tell: scores of
-blocks of ten test rows then differ by less than 0.02 nats on average (tests/inference/test_ep.py)."""
 BLOCK = 64
 """Rows of a block up to which n×n is cheaper whatever d is."""
 MOST = 0.75
@@ -229,8 +226,8 @@ class LogisticFitter(GaussianRows):
         return coef
 
     def as_prior(self, fit: Fit) -> GaussianPrior:
-        """Laplace's or EP's Gaussian."""
-        state: LogisticState = fit.state
+        """Laplace's or EP's Gaussian, whose sites then stand still."""
+        state: LogisticState = self.settle(fit, AIM).state
         if state.kind == "primal":
             root = state.solution.factor.matrix / np.sqrt(self.prior_variance)
             return GaussianPrior(state.solution.coef, root @ root.T)
@@ -269,13 +266,13 @@ class LogisticFitter(GaussianRows):
                 sites = expand(condition(geometry, sites).mean + offset, offset, state.counts)
         return RowGaussian.of(geometry, state.ids, sites)
 
-    def settle(self, fit: Fit) -> Fit:
+    def settle(self, fit: Fit, tolerance: float = SETTLED) -> Fit:
         """EP stops when log Z stands still, which its sites do only later; a mode needs no more."""
         state: LogisticState = fit.state
         if isinstance(state.solution, Mode):
             return fit
         geometry, offset = self._geometry(state.ids, state.counts), self.offset[state.ids]
-        solution = find_moments(geometry, state.counts, state.solution.sites, offset, SETTLED)
+        solution = find_moments(geometry, state.counts, state.solution.sites, offset, tolerance)
         return Fit(solution.log_z, state._replace(solution=solution))
 
     def predictor(self, fit: Fit, ids: Rows) -> Array:

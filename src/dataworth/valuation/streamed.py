@@ -16,6 +16,7 @@ from ..data.dataset import Dataset
 from ..data.io.streamed import Stream
 from ..data.labels import Classes
 from ..errors import DataworthError
+from ..inference.sites import MANY
 from ..measure import (
     DATA,
     ArmPosterior,
@@ -30,7 +31,6 @@ from ..measure import (
 )
 from ..measure.prepare import prepare
 from ..models import Logistic
-from ..models.logistic import MANY
 from ..parallel import Local
 from ..wording import option
 

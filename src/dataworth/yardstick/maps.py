@@ -100,8 +100,11 @@ def common_stretch(names: Sequence[str], spread: Array) -> Array:
 
 def normal_scores(X: Array, knots: Array) -> Array:
     """Scores of each column by its knots: linear between, constant beyond, equal knots in their middle."""
-    scores = np.empty(X.shape)
+    scores, apart = np.empty(X.shape), np.all(np.diff(knots, axis=1) > 0, axis=1).tolist()
     for j, own in enumerate(knots):
+        if apart[j]:
+            scores[:, j] = np.interp(X[:, j], own, SCORES)
+            continue
         first = np.flatnonzero(np.append(True, np.diff(own) > 0))
         last = np.append(first[1:], KNOTS) - 1
         scores[:, j] = np.interp(X[:, j], own[first], 0.5 * (SCORES[first] + SCORES[last]))

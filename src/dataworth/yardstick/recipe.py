@@ -333,8 +333,11 @@ class Basis:
 def _medians(data: Dataset) -> Array:
     """Of each column of numbers, without what is missing; 0 of others, and where all is missing."""
     fill = np.zeros(len(data.columns))
-    for j, column in enumerate(data.columns):
+    counted = np.array([column.kind in ("numeric", "boolean") for column in data.columns], dtype=bool)
+    gaps = np.isnan(data.X).any(axis=0)
+    if len(data):  # those without gaps at once: there may be very many
+        fill[counted & ~gaps] = np.median(data.X[:, counted & ~gaps], axis=0)
+    for j in np.flatnonzero(counted & gaps):
         present = data.X[~np.isnan(data.X[:, j]), j]
-        if column.kind in ("numeric", "boolean") and len(present):
-            fill[j] = np.median(present)
+        fill[j] = np.median(present) if len(present) else 0.0
     return fill

@@ -17,6 +17,7 @@ from dataworth.data.io.notes import ReadingWarning as ReadingWarning
 from dataworth.data.io.notes import refuse_all, warn
 from dataworth.data.io.roles import Role as Role
 from dataworth.data.io.roles import assign_roles as assign_roles
+from dataworth.data.io.roles import is_constant
 from dataworth.data.io.schema import missing_rows
 from dataworth.data.vectors import as_labels
 from dataworth.errors import DataworthError
@@ -143,13 +144,15 @@ def describe(source: Any, impute: bool = False, **asked: Unpack[Options]) -> Des
     (found,) = read_together([source], impute=impute, **asked)
     if found.part is None:
         refuse_all(sentences([found]))
-    table = found.part.table
+    table, rows = found.part.table, found.part.table.num_rows
     used = [role for role in found.roles if role.used]
-    incomplete = {role.column: missing_rows(table[role.column]) for role in used}
-    for name in (role.column for role in used if role.role == "feature" and role.kind == "embedding"):
-        block = Dataset(table.select([name]), np.zeros(table.num_rows), allow_missing=True)
+    whole = found.data is not None and not impute  # else it would have been refused
+    incomplete = {} if whole else {role.column: missing_rows(table[role.column]) for role in used}
+    lists = (role.column for role in used if role.role == "feature" and role.kind == "embedding")
+    for name in lists if not whole else ():
+        block = Dataset(table.select([name]), np.zeros(rows), allow_missing=True)
         incomplete[name] = np.asarray(np.isnan(block.X).any(axis=1))  # as a whole, or within
-    missing = {name: int(rows.sum()) for name, rows in incomplete.items() if rows.any()}
+    missing = {name: int(gaps.sum()) for name, gaps in incomplete.items() if gaps.any()}
     notes = [str(note) for note in found.notes if not note.decision.endswith(" guessed")]
     features = [role for role in used if role.role == "feature"]
     if impute and (holes := int(np.any([incomplete[role.column] for role in features], axis=0).sum())):
@@ -160,11 +163,11 @@ def describe(source: Any, impute: bool = False, **asked: Unpack[Options]) -> Des
         with suppress(DataworthError):  # nested, say, which is among the problems
             y = as_labels(present, len(present)) if found.data is None else found.data.y
             labels = summarise_labels(y)
-    several = table.num_rows > 1
+    several = rows > 1
     if several and labels is not None and labels.classes is not None and len(labels.classes) == 1:
         notes.append("all labels are the same")
     plain = [role.column for role in features if several and role.kind not in ("embedding", "pair")]
-    if constant := [name for name in plain if len(table[name].unique()) == 1]:
+    if constant := [name for name in plain if is_constant(table[name]) or missing.get(name) == rows]:
         notes.append(f"constant: {listed(constant)}")
-    name, rows = found.name or "frame", found.part.total or table.num_rows
-    return Description(name, rows, tuple(found.roles), labels, missing, tuple(notes), tuple(found.problems))
+    name, total = found.name or "frame", found.part.total or table.num_rows
+    return Description(name, total, tuple(found.roles), labels, missing, tuple(notes), tuple(found.problems))

@@ -7,9 +7,10 @@ of its cells can be read (`58,20`; `23/04/2021`). Where both read as many (`1,23
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ import pyarrow.compute as pc
 
 from dataworth.arrays import Flags
 from dataworth.data.convert import MOST_CATEGORIES, column_kind
+from dataworth.data.vectors import one_array, to_numpy
 from dataworth.wording import option
 
 Is = Literal["number", "date", "text", "as it is", "other", "empty"]
@@ -49,6 +51,13 @@ NUMBER = {
 """Numbers by their decimal mark; the other one may group thousands."""
 
 
+def as_texts(values: Sequence[str]) -> Any:
+    """Texts as a pyarrow array, without `pyarrow.array`, which imports pandas to ask it for its types."""
+    parts = [value.encode() for value in values]
+    ends = np.cumsum([0, *map(len, parts)], dtype=np.int32)
+    return pa.StringArray.from_buffers(len(parts), pa.py_buffer(ends), pa.py_buffer(b"".join(parts)))
+
+
 def to_numbers(column: Any, mark: str, signs: Sequence[str] = ()) -> Any:
     """A text column as numbers with this decimal mark; null where a cell is none."""
     body = pc.utf8_trim_whitespace(column)
@@ -59,20 +68,23 @@ def to_numbers(column: Any, mark: str, signs: Sequence[str] = ()) -> Any:
     bare = pc.replace_substring_regex(body, f"[{GROUPERS}{'.' if mark == ',' else ','}]", "")
     point = pc.replace_substring(bare, mark, ".")
     valid = pc.match_substring_regex(body, NUMBER[mark])
-    return pc.if_else(valid, point, pa.scalar(None, point.type)).cast(pa.float64())
+    return pc.if_else(valid, point, pa.nulls(1, point.type)[0]).cast(pa.float64())
 
 
 def is_null_token(column: Any) -> Any:
     """Where a text column holds a token for a missing value, as a pyarrow mask."""
     lower = pc.utf8_lower(pc.utf8_trim_whitespace(column))
-    return pc.is_in(lower, value_set=pa.array(NULL_TOKENS, column.type))
+    return pc.is_in(lower, value_set=as_texts(NULL_TOKENS).cast(column.type))
 
 
-PLAIN_FORMS: dict[str, tuple[Any, ...]] = {
-    r"\d{4}-\d\d-\d\d": (pa.date32(), pa.timestamp("s"), pa.timestamp("us"), pa.timestamp("us", "UTC")),
-    "(true|false)$": (pa.bool_(),),
-    r"-?\d+$": (pa.int64(), pa.float64()),
-    r"[-+]?(\d*\.?\d+|\d+\.|inf|nan)": (pa.float64(),),
+PLAIN_FORMS: dict[re.Pattern[str], tuple[Any, ...]] = {
+    re.compile(form, re.IGNORECASE): kinds
+    for form, kinds in (
+        (r"\d{4}-\d\d-\d\d", (pa.date32(), pa.timestamp("s"), pa.timestamp("us"), pa.timestamp("us", "UTC"))),
+        ("(true|false)$", (pa.bool_(),)),
+        (r"-?\d+$", (pa.int64(), pa.float64())),
+        (r"[-+]?(\d*\.?\d+|\d+\.|inf|nan)", (pa.float64(),)),
+    )
 }
 """How programs write dates, truth values and numbers, and the types that each may have."""
 
@@ -80,9 +92,7 @@ PLAIN_FORMS: dict[str, tuple[Any, ...]] = {
 def plain_values(column: Any) -> Any:
     """A text column as what all its cells are as programs write it, or None; digits as 007 are text."""
     # The first cell tells nearly always: a cast that fails takes longer than one that succeeds.
-    first = str(column.drop_null()[0].as_py())
-    forms = (kinds for form, kinds in PLAIN_FORMS.items() if re.match(form, first, re.IGNORECASE))
-    for kind in next(forms, ()):
+    for kind in _begins(str(column.drop_null()[0].as_py())):
         try:
             values = column.cast(kind)
         except pa.ArrowInvalid:
@@ -90,6 +100,31 @@ def plain_values(column: Any) -> Any:
         codes = kind == pa.int64() and pc.any(pc.match_substring_regex(column, r"^0\d+$")).as_py()
         return None if codes else values
     return None
+
+
+TOGETHER = 256
+"""Columns that are converted at once."""
+
+
+def plain_fractions(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """`plain_values` of those columns that begin with a fraction, of many at once: there may be very many."""
+    full = [name for name, column in columns.items() if len(column) > column.null_count == 0]
+    begun = [name for name in full if _begins(columns[name][0].as_py()) == (pa.float64(),)]
+    found: dict[str, Any] = {}
+    for i in range(0, len(begun), TOGETHER):
+        some = begun[i : i + TOGETHER]
+        texts = [columns[name] for name in some]
+        with suppress(pa.ArrowInvalid):
+            whole = pa.concat_arrays(texts).cast(pa.float64())
+            ends = np.cumsum([0, *map(len, texts)]).tolist()
+            parts = (whole.slice(a, b - a) for a, b in pairwise(ends))
+            found |= dict(zip(some, parts, strict=True))
+    return found
+
+
+def _begins(cell: str) -> tuple[Any, ...]:
+    """The types that a column may have whose first cell is this."""
+    return next((kinds for form, kinds in PLAIN_FORMS.items() if form.match(cell)), ())
 
 
 DAY = re.compile(
@@ -154,16 +189,17 @@ def best_reading(column: Any, kind: str) -> Reading:
     if kind == "number":
         signs = tuple(sign for sign in SIGNS if pc.any(pc.match_substring(column, sign)).as_py())
     first, second = (read_as(column, kind, how, signs) for how in WAYS[kind])
-    valid = [np.asarray(one.is_valid()) for one in (first, second)]
+    valid = [to_numpy(one.is_valid()) for one in (first, second)]
     proven = int(valid[0].sum()) - int(valid[1].sum())
 
     def such(where: Flags) -> str:
         return str(column[int(np.argmax(where))].as_py()) if where.any() else ""
 
     best = valid[proven < 0]
-    plain, digits = (np.asarray(pc.match_substring_regex(column, form)) for form in (PLAIN, r"^\d+$"))
+    plain, digits = (to_numpy(pc.match_substring_regex(column, form)) for form in (PLAIN, r"^\d+$"))
     odd = such(best & ~plain) or such(best & ~digits)
-    differ = np.asarray(pc.fill_null(pc.not_equal(first, second), False))
+    unlike = pc.not_equal(first, second)
+    differ = to_numpy(pc.and_kleene(unlike, unlike.is_valid()))
     how, open_ = (WAYS[kind][proven < 0], "") if proven else ("", such(differ))
     return Reading(best, how, open_, odd, signs)
 
@@ -194,7 +230,7 @@ def features_of(column: Any, name: str, hours: bool = True) -> dict[str, Any]:
     made = {
         f"{name}[elapsed]": over(stamps, DAY_LONG),
         f"{name}[day]": pc.day_of_year(stamps).cast(pa.float64()),
-        f"{name}[weekday]": pa.array(WEEKDAYS).take(pc.day_of_week(stamps)),
+        f"{name}[weekday]": as_texts(WEEKDAYS).take(pc.day_of_week(stamps)),
     }
     rest = pc.subtract(stamps, pc.floor_temporal(stamps, unit="day"))
     return made | ({f"{name}[hour]": over(rest, 3.6e9)} if hours else {})
@@ -222,6 +258,19 @@ class Look(NamedTuple):
     def plain(self) -> Any:
         """The type that all cells have as programs write it, if they do."""
         return None if self.values is None else self.values.type
+
+
+def look_at_all(table: Any, typed: Collection[str], wanted: Collection[str]) -> dict[str, Look]:
+    """What each column holds. typed: those that their format calls text; wanted: those to be numbers."""
+    plain = pa.string()
+    texts = {
+        name: texts_of(column)
+        for name, column in zip(table.column_names, table.columns, strict=True)
+        if column.type == plain and name not in typed
+    }
+    known = {name: Look("number", values) for name, values in plain_fractions(texts).items()}
+    names = table.column_names
+    return {n: known.get(n) or look_at(table[n], n, n in typed, n in wanted) for n in names}
 
 
 def look_at(column: Any, name: str, typed: bool, wanted: bool) -> Look:
@@ -288,5 +337,5 @@ def _unit(cells: Any, name: str) -> str:
 
 def texts_of(column: Any) -> Any:
     """A text column as one pyarrow array of strings."""
-    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    return column if column.type == pa.string() else column.cast(pa.string())
+    column = one_array(column)
+    return column if pa.types.is_string(column.type) else column.cast(pa.string())

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pv
 
 from dataworth.data.convert import refuse_twice
-from dataworth.data.io.cells import NA_VALUES, NUMBER
+from dataworth.data.io.cells import NA_VALUES, NUMBER, as_texts
 from dataworth.data.io.notes import Note
 from dataworth.errors import DataworthError
 from dataworth.limits import refuse_columns
@@ -105,8 +105,9 @@ def text_batches(path: str | Path, how: Delimited, columns: Sequence[str] | None
 def _trimmed(column: Any) -> Any:
     """A column without the spaces around its texts, which hide numbers and missing values."""
     tidy = pc.utf8_trim_whitespace(column)
-    missing = pc.is_in(tidy, value_set=pa.array(NA_VALUES))
-    return column if tidy.equals(column) else pc.if_else(missing, pa.scalar(None, pa.string()), tidy)
+    if tidy.equals(column):
+        return column
+    return pc.if_else(pc.is_in(tidy, value_set=as_texts(NA_VALUES)), pa.nulls(1, pa.string())[0], tidy)
 
 
 def _encoding(path: Path, start: bytes) -> str:
@@ -183,7 +184,8 @@ def _separator(text: str, usual: str | None) -> str:
 
 def _refuse_headless(row: Sequence[str], rest: Sequence[Sequence[str]]) -> None:
     """A sentence where the first row has numbers that no column is called by; 0, 1, 2 … are names."""
-    numbers = [cell for cell in map(str.strip, row) if any(re.match(form, cell) for form in NUMBER.values())]
+    forms = tuple(map(re.compile, NUMBER.values()))
+    numbers = [cell for cell in map(str.strip, row) if any(form.match(cell) for form in forms)]
     whole = [int(cell) for cell in numbers if cell.isdigit()]
     if rest and numbers and (len(whole) < len(numbers) or whole != [whole[0] + j for j in range(len(whole))]):
         raise DataworthError(

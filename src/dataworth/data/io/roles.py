@@ -12,6 +12,7 @@ import numpy as np
 
 from dataworth.data.convert import MOST_CATEGORIES, column_kind, is_text
 from dataworth.data.io.notes import Note
+from dataworth.data.vectors import to_numpy
 from dataworth.wording import and_more, listed, option
 
 RoleName = Literal["label", "group", "attribute", "id", "weight", "feature", "ignored", "unusable"]
@@ -200,7 +201,7 @@ def numbers_rows(column: Any) -> bool:
     # the first tells nearly always, and there may be very many columns
     if n < MIN_NUMBERED or column.null_count or not 0 <= (first := column[0].as_py()) <= n or first % 1:
         return False
-    ordered = np.sort(column.to_numpy())
+    ordered = np.sort(to_numpy(column))
     return ordered[0] in (0, 1) and np.array_equal(ordered, np.arange(n) + ordered[0])
 
 
@@ -228,7 +229,7 @@ def with_kinds(table: Any, roles: Sequence[Role], problems: list[str]) -> list[R
                     f"column {role.column!r} has a text of {longest:,} characters, but at most"
                     f" {MAX_CHARACTERS:,} are read: cut it, or leave the row out"
                 )
-        found.append(replace(role, kind=kind))
+        found.append(role if kind == role.kind else replace(role, kind=kind))
     return found
 
 

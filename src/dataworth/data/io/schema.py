@@ -28,7 +28,7 @@ from dataworth.data.io.files import Part
 from dataworth.data.io.notes import Note
 from dataworth.data.io.roles import Role
 from dataworth.data.io.tables import cleaned, differences_of, with_columns
-from dataworth.data.vectors import as_labels, as_texts, as_weights, text_keys
+from dataworth.data.vectors import as_labels, as_texts, as_weights, text_keys, to_numpy
 from dataworth.errors import DataworthError
 from dataworth.wording import counted, option
 
@@ -99,7 +99,7 @@ class Schema:
         typed = {name for name, role in used.items() if role in ("label", "weight", "feature")}
         wanted = typed & {*overrides.numeric, *(n for n, kind in overrides.kinds.items() if kind == "number")}
         said = {*used} - part.cleaned if part.typed else set()  # what their format calls text
-        looks = {n: cells.look_at(part.table[n], n, n in said, n in wanted) for n in used}
+        looks = cells.look_at_all(part.table.select(list(used)), said, wanted)
         mark, problems = _decimal_mark(part, looks, typed - set(overrides.categorical), overrides.decimal)
         types: dict[str, ColumnType] = {}
         for name, look in looks.items():
@@ -193,7 +193,10 @@ def _type_of(
     kind = look.kind if leading is None or leading.kind in ("empty", "as it is") else leading.kind
     kind = overrides.kinds.get(name, "number" if name in overrides.numeric else kind)
     kind = "text" if name in overrides.categorical else kind
-    made, notes, plain = ColumnType(kind, look.plain), [], look.plain
+    notes, plain = [], look.plain
+    if kind == look.kind == "number" and plain == pa.float64():
+        return ColumnType(kind, plain, "."), ""
+    made = ColumnType(kind, plain)
     if kind in ("other", "empty") or look.kind in ("other", "empty"):
         return made, ""
     if kind == "text":
@@ -217,7 +220,7 @@ def _type_of(
         such = found.open or found.such or (part.table[name].drop_null()[0].as_py() if part.typed else "")
         plainly = not found.open and not part.typed and re.match(cells.PLAIN, such)
         if such and not plainly and name not in {*part.cleaned, *overrides.numeric}:
-            value = cells.read_as(pa.array([such]), kind, how, found.signs)[0].as_py()
+            value = cells.read_as(cells.as_texts([such]), kind, how, found.signs)[0].as_py()
             form = ".12g" if kind == "number" else "%Y-%m-%d"
             shown = "nothing" if value is None else format(value, form)
             notes.append(note_of(kind, f"{name!r} ({such!r} is {shown})"))
@@ -276,7 +279,7 @@ def with_labels(features: Dataset, table: Any, roles: Sequence[Role], *, some: b
 
 def missing_rows(column: Any) -> NDArray[np.bool_]:
     """Where a pyarrow column is missing: null, or not a number."""
-    return np.asarray(pc.is_null(column, nan_is_null=True).to_numpy(), dtype=bool)
+    return to_numpy(pc.is_null(column, nan_is_null=True))
 
 
 def missing_values(table: Any, roles: Sequence[Role]) -> list[str]:
@@ -297,7 +300,7 @@ def converted(column: Any, to: ColumnType) -> tuple[Any, Flags | None]:
         if to.kind != "text" or kind not in ("numeric", "boolean"):
             return column, None
         shortest = np.full(len(column), None, dtype=object)
-        shortest[np.asarray(column.is_valid())] = text_keys(np.asarray(column.drop_null().to_numpy()))
+        shortest[to_numpy(column.is_valid())] = text_keys(to_numpy(column.drop_null()))
         return pa.array(shortest, pa.string()), None
     if to.kind == "empty" or (to.kind in ("number", "date") and column.null_count == len(column)):
         return pa.nulls(len(column), pa.timestamp("us") if to.kind == "date" else pa.float64()), None
@@ -311,8 +314,8 @@ def converted(column: Any, to: ColumnType) -> tuple[Any, Flags | None]:
             if to.kind == "as it is":
                 return column, None
     made = cells.read_as(texts, to.kind, to.how, to.signs)
-    wrong = np.asarray(made.is_null()) & np.asarray(texts.is_valid())
-    wrong &= ~np.asarray(cells.is_null_token(texts))
+    wrong = to_numpy(made.is_null()) & to_numpy(texts.is_valid())
+    wrong &= ~to_numpy(cells.is_null_token(texts))
     return made, wrong if wrong.any() else None
 
 

@@ -21,6 +21,7 @@ import numpy as np
 
 from ...arrays import Array, Rows
 from ...data.dataset import Dataset
+from ...data.order import average_ranks
 from ...errors import DataworthError
 from ...measure import (
     AFTER,
@@ -82,14 +83,12 @@ def selected_by_resemblance(case: Case, curated: Curated, alike: Array, table: P
 
     By Mann and Whitney's U within labels: z = Σ (U − mn/2) / √(Σ mn(m + n + 1)/12).
     """
-    from scipy.stats import rankdata
-
     kept = np.isin(np.arange(len(curated.before)), curated.arms.change.origin)
     labels = label_codes(case.yardstick, case.test, case.yardstick.targets(curated.before))
     above = pairs = variance = 0.0
     for rows in (labels == label for label in np.unique(labels)):
         m, n = float((rows & kept).sum()), float((rows & ~kept).sum())
-        above += float(rankdata(alike[rows])[kept[rows]].sum()) - m * (m + 1) / 2
+        above += float(average_ranks(alike[rows])[kept[rows]].sum()) - m * (m + 1) / 2
         pairs, variance = pairs + m * n, variance + m * n * (m + n + 1) / 12
     if not pairs or (above - pairs / 2) / np.sqrt(variance) < Z_SELECTED:
         return ()

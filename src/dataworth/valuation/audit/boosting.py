@@ -13,6 +13,7 @@ ROC curve of wrong labels is .932 and .930, at a third (two classes) and a tenth
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...arrays import Array, Rows
 
@@ -25,36 +26,36 @@ ENTRIES = 1 << 22
 """Cells of training sets that are counted together."""
 
 
-def boosting(X: Array, targets: Array, weights: Array, classes: int) -> Array:
+def boosting(bins: Bins, targets: Array, weights: Array, classes: int) -> Array:
     """Predictions of every row by every training set (sets × rows × classes, or × 1 for numeric labels).
 
     weights: sets × rows; a set has learnt from the rows whose weight is above 0.
 
     >>> x = np.linspace(0.0, 1.0, 80)[:, None]
     >>> sets = np.array([np.arange(80) % 2 == 0, np.arange(80) % 2 == 1], dtype=float)
-    >>> found = boosting(x, (x[:, 0] > 0.5).astype(float), sets, 2)
+    >>> found = boosting(Bins.of(x), (x[:, 0] > 0.5).astype(float), sets, 2)
     >>> found.shape, bool(((found[..., 1] > 0.5) == (x[:, 0] > 0.5)).mean() > 0.95)
     ((2, 80, 2), True)
     """
-    together = max(1, ENTRIES // max(1, X.size))
-    bins = _Bins.of(X)
+    together = max(1, ENTRIES // max(1, bins.codes.size))
     parts = [
         _grow(bins, targets, weights[i : i + together], classes) for i in range(0, len(weights), together)
     ]
     return np.concatenate(parts)
 
 
-class _Bins:
+class Bins:
     """Columns by quantiles: the bin of every cell; bins of one column stand after those of the one before."""
 
-    def __init__(self, codes: Rows, sizes: Rows) -> None:
+    def __init__(self, codes: NDArray[np.uint8], sizes: Rows) -> None:
         self.codes, self.starts = codes, np.cumsum(sizes) - sizes
         self.column = np.repeat(np.arange(len(sizes)), sizes)
         self.first = self.starts[self.column]
 
     @classmethod
-    def of(cls, X: Array) -> _Bins:
-        codes, sizes = np.empty(X.shape, dtype=np.intp), np.empty(X.shape[1], dtype=np.intp)
+    def of(cls, X: Array) -> Bins:
+        """Of rows; a byte a cell, column by column, as trees look at them."""
+        codes, sizes = np.empty(X.shape, dtype=np.uint8, order="F"), np.empty(X.shape[1], dtype=np.intp)
         for j, column in enumerate(X.T):
             values = np.unique(column)
             cuts = 0.5 * (values[1:] + values[:-1])
@@ -64,7 +65,7 @@ class _Bins:
         return cls(codes, sizes)
 
 
-def _grow(bins: _Bins, targets: Array, weights: Array, classes: int) -> Array:
+def _grow(bins: Bins, targets: Array, weights: Array, classes: int) -> Array:
     """Some training sets: a flat list of their rows, each with its set, is all that a round looks at."""
     (sets, n), width, rng = weights.shape, max(1, classes), np.random.default_rng(0xB005)
     wanted = np.eye(classes)[targets.astype(np.intp)] if classes else targets[:, None]
@@ -100,7 +101,7 @@ def _grow(bins: _Bins, targets: Array, weights: Array, classes: int) -> Array:
     return _softmax(found) if classes else found
 
 
-def _gain(bins: _Bins, cells: Rows, along: Array, w: Array, nodes: int) -> Array:
+def _gain(bins: Bins, cells: Rows, along: Array, w: Array, nodes: int) -> Array:
     """Of every node and every bin: what a split above the bin gains, Σ g²/(n + PRIOR) of its two sides."""
     sides = []
     for values in (along, w):

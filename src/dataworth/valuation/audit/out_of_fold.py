@@ -22,7 +22,7 @@ from ...models import Logistic
 from ...parallel.threads import one_thread
 from ...yardstick.recipe import expand
 from ...yardstick.yardstick import Yardstick
-from .boosting import boosting
+from .boosting import Bins, boosting
 from .learners import Labelled, gaussian_process, knn, label_spreading, linear
 
 DIVISIONS, FOLDS = 2, 5
@@ -163,6 +163,10 @@ class CrossFit:
     def _views(self) -> Views:
         return self.features, self._columns(self.data)
 
+    @cached_property
+    def _bins(self) -> Bins:
+        return Bins.of(self._views[1][self._order])
+
     def _columns(self, data: Dataset) -> Array:
         """All columns in standard units; wide rows on principal axes of the own data."""
         return self._standard(data) @ self._axes if self._axes is not None else self._standard(data)
@@ -255,9 +259,9 @@ class CrossFit:
     def _boosted(self, targets: Array, weights: Array, classes: int, others: Array) -> Array:
         """Rows in canonical order, lest rounding chooses between splits that are as good."""
         order = np.concatenate([self._order, np.arange(len(self.data), len(targets))])
-        X = np.vstack([self._views[1], others])[order]
+        bins = Bins.of(np.vstack([self._views[1], others])[order]) if len(others) else self._bins
         found = np.empty((*weights.shape, max(1, classes)))
-        found[:, order] = boosting(X, targets[order], weights[:, order], classes)
+        found[:, order] = boosting(bins, targets[order], weights[:, order], classes)
         return found
 
     def _constant(self, y: Array, n: int) -> Array:

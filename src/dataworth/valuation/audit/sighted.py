@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...checks.selection import Coded, moved
+from ...checks.selection import Coded, labels_of, moved
 from ...data.dataset import Dataset
 from ...measure import Case, Pool, find_yardstick, measure
 from ...wording import in_nats
@@ -32,7 +32,8 @@ def sighted(case: Case, parts: Mapping[str, Dataset]) -> Judged | None:
         return None
     values, codes = np.unique(np.concatenate([one for one in seen if one is not None]), return_inverse=True)
     before, after, own = np.split(codes, np.cumsum([len(one) for one in case.data.values()]))
-    if moved(case, Coded(name, tuple(values.tolist()), (before, after, own)), 1) is None:
+    coded = Coded(name, tuple(values.tolist()), (before, after, own))
+    if moved(case, coded, labels_of(case), 1) is None:
         return None
     shown = {role: _with_attribute(one) for role, one in parts.items()}
     options = replace(case.options, yardstick=None, run_dir=None, progress=None)

@@ -21,11 +21,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaincc
-from scipy.stats import rankdata
 
 from ...arrays import Array, Flags, Rows
 from ...data.changes import Change
 from ...data.dataset import Dataset
+from ...data.order import average_ranks
 from ...data.rows import first_of, pair_up
 
 Hashes = NDArray[np.uint64]
@@ -121,7 +121,7 @@ def p_by_chance(kept: Array, order: Array) -> float:
     """
     if not len(kept):
         return 1.0
-    usual, rank = float(np.median(kept)), rankdata(order) / len(order)
+    usual, rank = float(np.median(kept)), average_ranks(order) / len(order)
     lost = np.clip(1.0 - kept / usual, 0.0, 1.0) if usual > 0 else np.zeros(len(kept))
     gained = np.clip(kept / usual - 1.0, 0.0, 1.0) if usual > 0 else (kept > 0).astype(float)
     found = [_tail(lost, rank), _tail(gained, 1.0 + 1.0 / len(rank) - rank)]
