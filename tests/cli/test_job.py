@@ -145,7 +145,7 @@ def test_a_configuration_runs_no_code_unless_that_is_allowed(inside):
         del sys.modules["evil"]
 
 
-@pytest.mark.parametrize("name", ["ledger", "run_dir", "csv", "plot", "report"])
+@pytest.mark.parametrize("name", ["ladder", "run_dir", "csv", "plot", "report"])
 def test_a_configuration_writes_in_its_own_directory_only(inside, tmp_path, name):
     """Nowhere else, by no link, and nothing hidden; the command line may say where."""
     (inside / "link").unlink(missing_ok=True)
@@ -165,12 +165,12 @@ def test_a_configuration_writes_in_its_own_directory_only(inside, tmp_path, name
     assert (tmp_path / f"x{suffix}").exists()
 
 
-def test_a_run_with_a_ledger_elsewhere_is_resumed_by_naming_it(inside, tmp_path):
-    run, book = tmp_path / "run", tmp_path / "ledger.json"
-    assert measured("score", "clean.csv", "-q", "--run-dir", run, "--ledger", book)[0] == 0
+def test_a_run_with_a_ladder_elsewhere_is_resumed_by_naming_it(inside, tmp_path):
+    run, book = tmp_path / "run", tmp_path / "ladder.json"
+    assert measured("score", "clean.csv", "-q", "--run-dir", run, "--ladder", book)[0] == 0
     shorten(run)
-    assert "give --ledger on the command line" in refused(call("resume", run, "-q"))
-    assert call("resume", run, "-q", "--ledger", book)[0] == 0
+    assert "give --ladder on the command line" in refused(call("resume", run, "-q"))
+    assert call("resume", run, "-q", "--ladder", book)[0] == 0
 
 
 def test_words_of_a_configuration_are_shown_only_if_a_shell_runs_nothing_else(inside, tmp_path):

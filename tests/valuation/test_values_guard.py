@@ -194,13 +194,13 @@ def test_the_other_half_judges_what_one_half_chose(world, split, yard):
     assert judges(data, dw.Dataset.concat([data, other]), test, split) == (test, ())
 
 
-def test_a_ledger_counts_questions_to_the_whole_test_set(world, split, yard, tmp_path):
+def test_a_ladder_counts_questions_to_the_whole_test_set(world, split, yard, tmp_path):
     data, test, _ = world
-    options = {"yardstick": yard, "ignore": "all", "ledger": tmp_path / "ledger.json"}
+    options = {"yardstick": yard, "ignore": "all", "ladder": tmp_path / "ladder.json"}
     dw.audit(data, relabelled(data, range(90)), test, **options)
     after = without(data, np.argsort(split.rows.value)[:12])
     told = dw.audit(data, after, test, values=split, **options)
-    assert told.notes[-1] == "question 2 to this test set, by its ledger"
+    assert told.notes[-1] == "question 2 to this test set, by its ladder"
     assert told.details.test_rows == 60
 
 

@@ -29,7 +29,7 @@ CROSS_FIT = "Parts of the test set: leave out labels that the other parts doubt,
 SPLITTING = "Value by half of the test set, and leave the other half to audit what is changed by the values."
 FILES = ("data", "before", "after")
 Where = ("jobs", "engine", "address")
-Now = ("model", "ledger")
+Now = ("model", "ladder")
 ALLOW_CODE = "Trust the code that the configuration names: a model of its author's, an encoder, an engine."
 AllowCode = Annotated[bool, word(ALLOW_CODE, "--allow-code", metavar=" ")]
 REPLAYED: ContextVar[dict[str, Any]] = ContextVar("REPLAYED", default={})  # noqa: B039

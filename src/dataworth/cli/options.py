@@ -26,7 +26,7 @@ SHORT |= {"winsorise": ("--winsorise", "--winsorize"), "slices": ("--slice", "--
 NO_CACHE = (" /--no-cache",)
 WORDS: dict[str, Any] = {"yardstick": Path | None, "run_dir": Path | None, "size": str | None, "eta": str}
 WORDS |= {"ignore": str | None, "slices": str | None, "engine": str | None, "model": str}
-WORDS |= {"ledger": Path | None, "values": Path | None, "cache": bool}
+WORDS |= {"ladder": Path | None, "values": Path | None, "cache": bool}
 """Options of measurements (`measure.options`) that the command line takes in another form."""
 UNLOADED = dict.fromkeys(("Yardstick", "Model", "Engine", "Run"), Any)
 """Types of options that are not imported for help."""
