@@ -173,6 +173,28 @@ def test_a_run_with_a_ladder_elsewhere_is_resumed_by_naming_it(inside, tmp_path)
     assert call("resume", run, "-q", "--ladder", book)[0] == 0
 
 
+def test_public_answers_are_counted_and_lie_beside_nothing_else(inside, tmp_path):
+    words = ("audit", "raw.csv", "clean.csv", "--public", "--json", "--strict", "-v")
+    book = tmp_path / "ladder.json"
+    assert "--public needs --ladder FILE" in refused(measured(*words))
+    assert "--public goes without --run-dir" in refused(
+        measured(*words, "--ladder", book, "--run-dir", tmp_path / "run")
+    )
+    assert not list(tmp_path.iterdir())
+    reports = [tmp_path / f"a.{ending}" for ending in ("html", "md", "json", "csv", "svg")]
+    flags = ("--report", "--report", "--report", "--csv", "--plot")
+    files = [word for pair in zip(flags, reports, strict=True) for word in pair]
+    code, out, err = measured(*words, "--ladder", book, *files)
+    assert code in (0, 3)
+    told, exact = json.loads(out), json.loads(measured("audit", "raw.csv", "clean.csv", "--json")[1])
+    assert (told["schema"], told["answer"]) == ("dataworth/public/1", exact["verdict"])
+    secrets = [f"{exact[name]:.4g}" for name in ("delta", "before", "after", "accuracy_delta")]
+    secrets += [exact["replay"]["test"]["sha256"], exact["yardstick"]["digest"], "DW0"]
+    for text in (out, err, *(path.read_text() for path in reports)):
+        assert not [secret for secret in secrets if secret in text]
+    assert reports[3].read_text().count("\n") == 2  # a header, and the change
+
+
 def test_words_of_a_configuration_are_shown_only_if_a_shell_runs_nothing_else(inside, tmp_path):
     """Anybody can compute the digest that says whose words they are."""
     run = tmp_path / "run"

@@ -22,7 +22,7 @@ from .options import add_command as command
 
 __all__ = ["app"]
 After = Annotated[Path | None, file("The data after curation.", "AFTER")]
-Shown = Annotated[Showing, Some("json", "quiet", "verbose", "bits", "csv", "plot", "report")]
+Shown = Annotated[Showing, Some("json", "quiet", "verbose", "bits", "public", "csv", "plot", "report")]
 CURATE = "In place of AFTER: a curation, NAME or NAME:key=value,key=value; see 'dataworth curations'."
 SOURCE = "Column that says where a row comes from, such as annotator or vendor: sources are valued too."
 CROSS_FIT = "Parts of the test set: leave out labels that the other parts doubt, and measure on each part."

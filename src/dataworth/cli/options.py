@@ -79,6 +79,9 @@ class Showing:
     quiet: bool = option(False, "One line only.")
     verbose: bool = option(False, "Also each arm, the yardstick, parts of a score; tracebacks of bugs.")
     bits: bool = option(False, "Bits instead of nats.")
+    public: bool = option(
+        False, "Only what a vendor may see: the answer, and numbers rounded outwards; needs --ladder."
+    )
     csv: Path | None = option(None, "Write the table: every block or pair and arm, in nats, unclipped.")
     plot: Path | None = option(None, "Draw the result: .png, .svg or .pdf.")
     report: list[Path] | None = option(None, "Write a report: .html, .md or .json; can be repeated.")

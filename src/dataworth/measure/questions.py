@@ -10,8 +10,8 @@ all candidates together) at question k; otherwise it says only that it is not. A
 and one best, so that another command is no way round; of the best data themselves each command answers one
 question. What can be learned then grows with the number of true improvements, not of questions.
 
-The ladder file holds the count, the best values and a key. It stays with whoever holds the test set, and knows
-it by a keyed hash. Where half of the test set judges (`valuation.values.guard`), each half has its own best.
+The ladder file holds the count, the best values and a key. It stays with whoever holds the test set, and
+knows it by a keyed hash. Where half of the test set judges (`valuation.values.guard`), each has its own best.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ SUBJECTS |= {"contributions": "all of these together are"}
 class Asked(NamedTuple):
     """A question: its command, the test set, and the rows of it that judge, by their content; what came out.
 
-    arm: whose value must be better than the best so far. count: datasets that were asked about. more: what
+    arm: whose value must be better than the best so far. datasets: how many were asked about. more: what
     makes it another question, beside options and values.
     """
 
@@ -64,12 +64,12 @@ class Asked(NamedTuple):
     judged: str
     table: PairTable
     arm: Arm
-    count: int = 1
+    datasets: int = 1
     more: Any = None
 
     @property
     def values(self) -> Array:
-        """What is to be beaten, block by block. Not the change from `before`, which whoever asks may choose."""
+        """What is to be beaten, block by block. Not the change from `before`, which can be chosen."""
         values: Array = self.table.pmi[:, self.table.arms.index(self.arm)]
         return values
 
@@ -80,7 +80,7 @@ class Asked(NamedTuple):
 
 
 def answered(case: Case, test: Dataset, judged: Dataset | None = None) -> Case:
-    """A score, audit or ranking, if it may be told; `judged`: the rows of the test set that judge, if not all.
+    """A score, audit or ranking, if it may be told; `judged`: the rows that judge, if not all.
 
     Raises:
         DataworthError: if it is not better than the best answer so far. An earlier answer is about other
@@ -90,13 +90,9 @@ def answered(case: Case, test: Dataset, judged: Dataset | None = None) -> Case:
         return case
     table, several = case.table, case.what == "rank"
     arm = table.arms[table.pmi.mean(axis=0).argmax()] if several else case.arms[-1]
-    count, hashes = (
-        len(table.arms) if several else 1,
-        [(one or test).content_hash() for one in (test, judged)],
-    )
-    return replace(
-        case, notes=(*case.notes, *ask(Asked(case.what, case.options, *hashes, table, arm, count)))
-    )
+    count, by = len(table.arms) if several else 1, (judged or test).content_hash()
+    asked = Asked(case.what, case.options, test.content_hash(), by, table, arm, count)
+    return replace(case, notes=(*case.notes, *ask(asked)))
 
 
 def ask(asked: Asked) -> tuple[str, ...]:
@@ -108,7 +104,7 @@ def ask(asked: Asked) -> tuple[str, ...]:
         test, part = (keyed_hash(one, book["key"]) for one in (asked.test, asked.judged))
         if book.setdefault("test", test) != test:
             raise DataworthError(f"{path} is the ladder of another test set: give that one's, or a new file.")
-        book["queries"] += asked.count
+        book["queries"] += asked.datasets
         number, best, digest = book["queries"], book["best"].get(part), asked.digest(book["key"])
         told = {"query": number, "values": asked.values.tolist(), "blocks": asked.table.log_z_test.tolist()}
         note = f"question {number} to this test set"
@@ -116,13 +112,13 @@ def ask(asked: Asked) -> tuple[str, ...]:
             book["best"][part] = {**told, "asked": {asked.what: digest}}
             return (f"{note}, by its ladder",)
         same = len(best["values"]) == len(asked.values)
-        if same and np.allclose(best["values"], asked.values, rtol=0.0, atol=SAME):  # of the best data
-            if best["asked"].setdefault(asked.what, digest) == digest:
-                return (f"{note}, by its ladder: of the data of question {best['query']}",)
+        same = same and np.allclose(best["values"], asked.values, rtol=0.0, atol=SAME)
+        if same and best["asked"].setdefault(asked.what, digest) == digest:
+            return (f"{note}, by its ladder: of the data of question {best['query']}",)
+    what = SUBJECTS.get(asked.what, "the data are")
     raise DataworthError(
-        f"{note}: {SUBJECTS.get(asked.what, 'the data are')} not worth more, beyond the noise, than in answer "
-        f"{best['query']} of {path}, so nothing more is told: ask again when the data are better, or take a "
-        "fresh test set."
+        f"{note}: {what} not worth more, beyond the noise, than in answer {best['query']} of {path}, so "
+        "nothing more is told: ask again when the data are better, or take a fresh test set."
     )
 
 

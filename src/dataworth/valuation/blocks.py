@@ -79,9 +79,9 @@ class Blocks(NamedTuple):
         whole: the sample whose value must be better than the best so far. more: what else was asked.
         """
         table, prepared = self.table(samples), self.prepared
-        hashes, count = (test.content_hash(), judged.content_hash()), len(prepared.data)
+        by, count = judged.content_hash(), len(prepared.data)
         arm = Arm("part", whole)
-        notes = ask(Asked(prepared.what, prepared.options, *hashes, table, arm, count, more))
+        notes = ask(Asked(prepared.what, prepared.options, test.content_hash(), by, table, arm, count, more))
         return {name: table.column("pmi", name) for name in samples}, notes
 
 

@@ -225,7 +225,9 @@ def audit(
     seen = sighted(case, parts) if design == "whole" else None
     name = None if curate is None else str(about["curation"]["name"])
     replay, change = Replay.of("audit", given, test, opts, curate=name), curated[0].arms.change.to_dict()
-    return summarise(answered(case, test, judged), change, design, replay, {"before_rows": len(before), **about}, seen)
+    return summarise(
+        answered(case, test, judged), change, design, replay, {"before_rows": len(before), **about}, seen
+    )
 
 
 def with_controls(arms: Arms, seed: int) -> dict[Arm, Sample]:
