@@ -64,7 +64,7 @@ def carry_out(job: Job, showing: Showing, save: Callable[[Any], None] | None = N
         show.result(found.public(), showing)
     else:
         show.result(found, showing, loaded.inputs.reading())
-    return exit_code(job, found, fails, aside.quiet)
+    return exit_code(job, found, fails, aside.quiet, showing.public)
 
 
 def refuse_public(job: Job) -> None:
@@ -212,7 +212,7 @@ def measure(job: Job, options: Options, own: Mapping[str, Any], loaded: Loaded, 
     return found
 
 
-def exit_code(job: Job, found: Any, fails: frozenset[str], quiet: bool) -> int:
+def exit_code(job: Job, found: Any, fails: frozenset[str], quiet: bool, public: bool = False) -> int:
     """What the verdict, --fail-on, the checks and --strict make of a result."""
     checks = getattr(found, "checks", ())
     left = sum(finding.fires is None for finding in checks)
@@ -222,7 +222,7 @@ def exit_code(job: Job, found: Any, fails: frozenset[str], quiet: bool) -> int:
         return VERDICT_FAILS
     fired = [f"{finding.code} {finding.name}" for finding in checks if finding.fires]
     if job.strict and fired:
-        say("--strict: a check failed" if quiet else f"--strict: {', '.join(fired)} fired")
+        say("--strict: a check failed" if public else f"--strict: {', '.join(fired)} fired")
         return CHECK_FAILS
     return 0
 

@@ -31,7 +31,7 @@ WORDS |= {"ladder": Path | None, "values": Path | None, "cache": bool}
 UNLOADED = dict.fromkeys(("Yardstick", "Model", "Engine", "Run"), Any)
 """Types of options that are not imported for help."""
 SELDOM = {"text_encoder", "categories", "numbers", "decimal", "dates", "exact_labels", "sep", "encoding"}
-SELDOM |= {"header", "sheet", "missing", "sample", "stream", "bits"}
+SELDOM |= {"header", "sheet", "missing", "sample", "stream", "bits", "public"}
 """Options about columns and output that `--help-all` shows and `--help` does not."""
 
 
