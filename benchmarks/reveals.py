@@ -68,7 +68,7 @@ class Asker:
         except dw.DataworthError:
             self.refused += 1
             return False
-        for one in shown.numbers:
+        for one in shown.numbers:  # of a ranking the best alone
             parts = [
                 (sign, *equation(D, self.T, options["yardstick"], self.p)) for sign, D in terms[one.name]
             ]

@@ -71,7 +71,9 @@ def test_the_bound_counts_every_answer_that_there_can_be():
 def test_nothing_else_is_told(results):
     for what, result in results.items():
         shown = result.public()
-        assert (shown.what, shown.bits) == (what, most_bits(what, len(shown.numbers)))
+        candidates = 1 + len(shown.tied) + len(shown.below)
+        assert (shown.what, shown.bits) == (what, most_bits(what, len(shown.numbers), candidates))
+        assert (candidates, len(shown.numbers)) == ((3, 1) if what == "rank" else (1, len(shown.numbers)))
         told = shown.to_dict()
         assert set(told) == {
             "schema",
@@ -80,6 +82,8 @@ def test_nothing_else_is_told(results):
             "answer",
             "check_failed",
             "numbers",
+            "tied",
+            "below",
             "test_rows",
             "bits",
         }

@@ -100,6 +100,8 @@ def ask(asked: Asked) -> tuple[str, ...]:
     if asked.options.ladder is None:
         return ()
     path = Path(asked.options.ladder)
+    if not (np.isfinite(asked.values).all() and np.isfinite(asked.table.log_z_test).all()):
+        raise DataworthError("a value that is no number cannot be compared with others: leave out --ladder.")
     with opened(path) as book:
         test, part = (keyed_hash(one, book["key"]) for one in (asked.test, asked.judged))
         if book.setdefault("test", test) != test:

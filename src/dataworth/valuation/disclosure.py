@@ -5,12 +5,14 @@ tenth of its standard deviation over blocks. log p of a block before any data is
 yardstick and the unlabelled rows, it would be a test for guesses of the labels.
 
 For anybody else (`public`): the answer in a word, whether a check failed, and for each thing that was asked
-about a rounded number with an interval. The interval is one of `LEVELS` to each side and holds the exact one;
-the number is a multiple of half of it. So an answer is one of finitely many, and tells at most
+about a rounded number with an interval, of a ranking only for the best. The interval is one of `LEVELS` to
+each side and holds the exact one; the number is a multiple of half of it. So an answer is one of finitely
+many, and tells at most
 
-    log2(words) + 1 + n · log2(2 · len(LEVELS) · (2 · STEPS + 1))
+    log2(words) + 1 + n · log2(2 · len(LEVELS) · (2 · STEPS + 1)) + [log2(m) + m − 1]
 
-bits of the test set, n: the numbers in it. Questions add up; a ladder counts them (`measure.questions`).
+bits of the test set, n: the numbers in it, m: the candidates of a ranking (which is best, which are tied with
+it). Questions add up; a ladder counts them (`measure.questions`).
 """
 
 from __future__ import annotations
@@ -82,12 +84,26 @@ class Public(Told):
     answer: str
     check_failed: bool
     numbers: tuple[Rounded, ...]
+    tied: tuple[str, ...]
+    below: tuple[str, ...]
     test_rows: int
     bits: float
 
     @classmethod
-    def of(cls, what: str, answer: str, numbers: Mapping[str, Any], test_rows: int, checks: Any) -> Public:
-        """The public form; numbers by their names, in an order that depends on what is told alone."""
+    def of(
+        cls,
+        what: str,
+        answer: str,
+        numbers: Mapping[str, Any],
+        test_rows: int,
+        checks: Any = (),
+        others: Mapping[str, bool] | None = None,
+    ) -> Public:
+        """The public form; numbers by their names, in an order that depends on what is told alone.
+
+        others: candidates of a ranking beside the best, and whether they are tied with it.
+        """
+        others = others or {}
         told = sorted(
             (Rounded.of(name, one) for name, one in numbers.items()), key=lambda one: (-one.value, one.name)
         )
@@ -98,8 +114,10 @@ class Public(Told):
             answer=answer,
             check_failed=any(one.fires for one in checks),
             numbers=tuple(told),
+            tied=tuple(sorted(name for name, tied in others.items() if tied)),
+            below=tuple(sorted(name for name, tied in others.items() if not tied)),
             test_rows=test_rows,
-            bits=most_bits(what, len(told)),
+            bits=most_bits(what, len(told), 1 + len(others)),
         )
 
     @property
@@ -118,13 +136,14 @@ class Public(Told):
         ]
 
 
-def most_bits(what: str, numbers: int) -> float:
-    """Bits of the test set that a public answer with so many numbers tells at most.
+def most_bits(what: str, numbers: int, candidates: int = 1) -> float:
+    """Bits of the test set that a public answer with so many numbers and candidates tells at most.
 
     >>> round(most_bits("audit", 1), 1)
     15.1
     """
-    return log2(len(WORDS[what])) + 1.0 + numbers * log2(2 * len(LEVELS) * (2 * STEPS + 1))
+    ranks = log2(candidates) + candidates - 1
+    return log2(len(WORDS[what])) + 1.0 + numbers * log2(2 * len(LEVELS) * (2 * STEPS + 1)) + ranks
 
 
 def public(result: Any) -> Public:
@@ -145,7 +164,8 @@ def public(result: Any) -> Public:
     answer, numbers = makers[what[0]](result)
     rows = getattr(result, "test_rows", None)
     rows = result.details.test_rows if rows is None else rows
-    return Public.of(what[0], answer, numbers, rows, getattr(result, "checks", ()))
+    others = {one.name: bool(one.tied) for one in result.ranking[1:]} if what[0] == "rank" else {}
+    return Public.of(what[0], answer, numbers, rows, getattr(result, "checks", ()), others)
 
 
 def _score(result: Any) -> tuple[str, dict[str, Any]]:
@@ -159,7 +179,7 @@ def _audit(result: Any) -> tuple[str, dict[str, Any]]:
 def _rank(result: Any) -> tuple[str, dict[str, Any]]:
     tied = any(one.tied for one in result.ranking[1:])
     word = "one dataset" if len(result) == 1 else "a tie" if tied else "a clear best"
-    return word, {one.name: one for one in result.ranking}
+    return word, {result.ranking[0].name: result.ranking[0]}
 
 
 def _shares(result: Any) -> tuple[str, dict[str, Any]]:

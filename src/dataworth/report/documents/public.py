@@ -5,7 +5,19 @@ from __future__ import annotations
 from dataworth.valuation.disclosure import Public
 from dataworth.valuation.supplementary import Further
 
-from ..document import VERDICT_TONES, Answer, Cell, Document, Facts, Forest, Name, Section, Table
+from ..document import (
+    VERDICT_TONES,
+    Answer,
+    Cell,
+    Document,
+    Facts,
+    Forest,
+    Name,
+    Section,
+    Table,
+    Words,
+    names,
+)
 from ..numbers import Unit
 
 QUESTIONS = {
@@ -25,7 +37,11 @@ def document(found: Public, further: Further, unit: Unit) -> Document:
     line = f"{found.answer}: {', '.join(shown)}"
     rows = [(Cell([Name(one.name)]), unit.cell(one, sign=True)) for one in found.numbers]
     table = Table("Rounded numbers", ("of what", f"{unit.name} per block"), rows, "brief")
+    ranks: list[tuple[str, Words]] = [
+        (what, names(ranked)) for what, ranked in (("Tied", found.tied), ("Below", found.below)) if ranked
+    ]
     facts = [
+        *ranks,
         ("Measured on", f"{found.test_rows} test rows"),
         ("Checks", "one failed: ask the owner" if found.check_failed else "none failed"),
         ("Rounded", "outwards: each interval holds the exact 95 % interval"),
