@@ -5,10 +5,10 @@ Ladder (Blum and Hardt 2015) gives a new number only if it is better than the be
 
     mean_j (u_j − best_j) > t_{1 − LEVEL / 2k} · s.e.,
 
-over blocks of the test set (u: the value of the data, of those after curation, of the best candidate, or of
-all candidates together) at question k; otherwise it says only that it is not. All commands share one count
-and one best, so that another command is no way round; of the best data themselves each command answers one
-question. What can be learned then grows with the number of true improvements, not of questions.
+over blocks of the test set, at question k (u: nats a test row, of the data, of those after curation, of the
+best candidate, or of all candidates together); otherwise it says only that it is not. All commands share one
+count and one best, so that another command is no way round; of the best data themselves each command answers
+one question. What can be learned then grows with the number of true improvements, not of questions.
 
 The ladder file holds the count, the best values and a key. It stays with whoever holds the test set, and
 knows it by a keyed hash. Where half of the test set judges (`valuation.values.guard`), each has its own best.
@@ -42,8 +42,8 @@ LEVEL = 0.05
 """Probability, on both sides, that a question is answered anew though nothing differs; over k questions."""
 MAX_QUERIES = 10**9
 """Questions that a ladder can count: more than anybody asks, and a level of 1e-11 for each."""
-SAME = 1e-5
-"""Nats a block that one dataset's value may differ by between commands."""
+SAME = 1e-6
+"""Nats a test row that one dataset's value may differ by between commands."""
 WAIT = 60.0
 """Seconds to wait for another process that writes to the file."""
 SUBJECTS = {"audit": "the data after are", "rank": "the best of these is"}
@@ -69,8 +69,9 @@ class Asked(NamedTuple):
 
     @property
     def values(self) -> Array:
-        """What is to be beaten, block by block. Not the change from `before`, which can be chosen."""
-        values: Array = self.table.pmi[:, self.table.arms.index(self.arm)]
+        """What is to be beaten, block by block, nats a test row: not a change, nor nats a block or pair, for
+        whoever asks may choose `before`, and how large pairs are."""
+        values: Array = self.table.pmi[:, self.table.arms.index(self.arm)] / self.table.test_rows
         return values
 
     def digest(self, key: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import ceil
+
 from dataworth.valuation.disclosure import Public
 from dataworth.valuation.supplementary import Further
 
@@ -45,7 +47,7 @@ def document(found: Public, further: Further, unit: Unit) -> Document:
         ("Measured on", f"{found.test_rows} test rows"),
         ("Checks", "one failed: ask the owner" if found.check_failed else "none failed"),
         ("Rounded", "outwards: each interval holds the exact 95 % interval"),
-        ("Tells", f"{found.bits:.0f} bits of the test set at most, of {found.test_rows} labels"),
+        ("Tells", f"{ceil(found.bits)} bits of the test set at most, of {found.test_rows} labels"),
     ]
     marks = [unit.mark(Name(one.name), one) for one in found.numbers]
     chart = Forest("Rounded numbers with their intervals.", f"{unit.name} per block", marks)
