@@ -3,8 +3,8 @@
     python benchmarks/reveals.py --out results/reveals.json
 
 The adversary has the test rows without labels, the yardstick, 300 rows of the same table, and 50 questions.
-Told are proportions of labels that are right: by the adversary's own model (boosting or a logistic
-regression, whichever predicts its own rows better), and after the search in public answers by a ladder (all
+Told are proportions of labels that are right: by the best model that the adversary can make without answers
+(of the columns or of the yardstick's features), and after the search in public answers by a ladder (all
 commands; `refused` are the questions that it did not answer), in public answers of the same questions without
 one, and in exact values, which only the owner sees. Last, labels guessed by the published yardstick: of 12
 guesses the one whose yardstick is nearest. `--quick` is a smoke test.
@@ -23,7 +23,7 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.model_selection import cross_val_predict
@@ -39,16 +39,23 @@ from label_search import Equations, better_and_better, equation, questions, sear
 QUESTIONS, GUESSES = 50, 12
 
 
-def own_model(D, T):
-    """P(y = 1) of every test row by the adversary's better model, and how it did on rows of its own."""
+def own_model(D, T, yard):
+    """P(y = 1) of every test row by the best model that the adversary can make without an answer.
+
+    On columns, on the features of the yardstick, which is published, or the mean of all: by cross-validation.
+    """
     y = (D.y == np.unique(D.y)[1]).astype(int)
-    kinds = (
-        make_pipeline(StandardScaler(), LogisticRegression(max_iter=500)),
-        HistGradientBoostingClassifier(max_iter=80, random_state=0),
-    )
-    loss = [log_loss(y, cross_val_predict(kind, D.X, y, cv=5, method="predict_proba")) for kind in kinds]
-    best = kinds[int(np.argmin(loss))].fit(D.X, y)
-    return np.clip(best.predict_proba(T.X)[:, 1], 0.01, 0.99)
+    plain, mapped = (D.X, T.X), (yard.features(D), yard.features(T))
+    kinds = [
+        (make_pipeline(StandardScaler(), LogisticRegression(max_iter=500)), plain),
+        (HistGradientBoostingClassifier(max_iter=80, random_state=0), plain),
+        (ExtraTreesClassifier(300, min_samples_leaf=2, random_state=0), plain),
+        *((LogisticRegression(C=C, max_iter=500), mapped) for C in (0.1, 1.0, 10.0)),
+    ]
+    seen = [cross_val_predict(kind, X, y, cv=5, method="predict_proba")[:, 1] for kind, (X, _) in kinds]
+    ahead = [kind.fit(X, y).predict_proba(Z)[:, 1] for kind, (X, Z) in kinds]
+    seen, ahead = ([np.clip(p, 0.01, 0.99) for p in (*some, np.mean(some, axis=0))] for some in (seen, ahead))
+    return ahead[int(np.argmin([log_loss(y, p) for p in seen]))]
 
 
 class Asker:
@@ -111,7 +118,8 @@ def guessed_by_yardstick(T, yard, p, rng):
 
 def run(name, seed, folder, by_yardstick):
     D, T, _ = deal(name, seed)
-    yard, p = dw.Yardstick.fit(T), own_model(D, T)
+    yard = dw.Yardstick.fit(T)
+    p = own_model(D, T, yard)
     y, rng = (T.y == np.unique(T.y)[1]).astype(int), np.random.default_rng([seed, 0x1ABE1])
     asked = [*better_and_better(D, QUESTIONS // 2), *questions(D, QUESTIONS // 2, rng)]
 
@@ -121,13 +129,14 @@ def run(name, seed, folder, by_yardstick):
     asker = by_ladder(T, yard, p, D, asked, folder)
     found = {"own model": float(np.mean((p > 0.5) == y)), "ladder": right(asker.equations())}
     found |= {"refused": asker.refused, "numbers": len(asker.found)}
-    free, exact = Asker(T, yard, p, None), []
+    free, exact = [], []
     for one in asked:
-        free.ask(dw.score, (one,), {"value": [(1, one)]})
-        value = dw.score(one, T, yardstick=yard, ignore="all").value
-        exact.append((*free.found[-1][:2], value, 0.01))
-    found["public"] = right(free.equations())
-    found["exact"] = right(Equations(*(np.array(column) for column in zip(*exact, strict=True))))
+        result = dw.score(one, T, yardstick=yard, ignore="all")
+        (shown,), known = result.public().numbers, equation(one, T, yard, p)
+        free.append((*known, shown.value, ((shown.interval[1] - shown.value) / 2) ** 2 / 12))
+        exact.append((*known, result.value, 0.01))
+    for what, told in (("public", free), ("exact", exact)):
+        found[what] = right(Equations(*(np.array(column) for column in zip(*told, strict=True))))
     if by_yardstick:
         found["yardstick"] = guessed_by_yardstick(T, yard, p, rng)
     return {"set": name, "seed": seed, "rows": len(T), **found}
