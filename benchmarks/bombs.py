@@ -4,8 +4,9 @@
 
 Each file (tests/hostile_files.py) is given to the command line in a process of its own, which is ended after
 a minute. Told are bytes on the disk, seconds until the first line and until the end (dataworth's own start is
-in them), CPU seconds, the largest memory, the exit code and that line. The bar: a sentence, or a right answer,
-within ten seconds (by the clock; of CPU time, if others use the machine) and 1 GB. It takes some two minutes, and 200 MB of disk.
+in them), CPU seconds, the largest memory, the exit code and that line. The bar: a sentence, or a right
+answer, within ten seconds (by the clock; of CPU time, if others use the machine) and 1 GB. It takes some two
+minutes, and 200 MB of disk.
 """
 
 from __future__ import annotations
