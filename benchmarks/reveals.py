@@ -5,9 +5,9 @@
 The adversary has the test rows without labels, the yardstick, 300 rows of the same table, and 50 questions.
 Told are proportions of labels that are right: by the best model that the adversary can make without answers
 (of the columns or of the yardstick's features), and after the search in public answers by a ladder (all
-commands; `refused` are the questions that it did not answer), in public answers of the same questions without
-one, and in exact values, which only the owner sees. Last, labels guessed by the published yardstick: of 12
-guesses the one whose yardstick is nearest. `--quick` is a smoke test.
+commands, on a long way up from wrong labels; `refused` are the questions that it did not answer), in public
+answers without one, to rows with random labels, and in exact values, which only the owner sees. Last, labels
+guessed by the published yardstick: of 12 guesses the one whose yardstick is nearest. `--quick` is a smoke test.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ import dataworth as dw
 from attacks import SETS, deal
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-from label_search import Equations, better_and_better, equation, questions, searched
+from label_search import Equations, better_and_better, equation, less_and_less_wrong, questions, searched
 
 QUESTIONS, GUESSES = 50, 12
 
@@ -89,7 +89,7 @@ class Asker:
 
 
 def by_ladder(T, yard, p, D, asked, folder):
-    """Scores; of those that are answered also an audit, a ranking and contributions of the same data."""
+    """Scores; of data of which these are answered also an audit and contributions."""
     asker, left = Asker(T, yard, p, folder / "ladder.json"), list(asked)
     count = 0
     while left and count < QUESTIONS:
@@ -98,10 +98,9 @@ def by_ladder(T, yard, p, D, asked, folder):
             other = left[-1] if left else D
             half = {"a": one.take(range(len(one) // 2)), "b": one.take(range(len(one) // 2, len(one)))}
             asker.ask(dw.audit, (other, one), {"change": [(1, one), (-1, other)]})
-            asker.ask(dw.rank, ({"one": one, "other": other},), {"one": [(1, one)], "other": [(1, other)]})
             terms = {"a": [(1, one), (-1, half["b"])], "b": [(1, one), (-1, half["a"])]}
             asker.ask(dw.contributions, (half,), terms)
-            count += 5
+            count += 3
     return asker
 
 
@@ -121,12 +120,13 @@ def run(name, seed, folder, by_yardstick):
     yard = dw.Yardstick.fit(T)
     p = own_model(D, T, yard)
     y, rng = (T.y == np.unique(T.y)[1]).astype(int), np.random.default_rng([seed, 0x1ABE1])
-    asked = [*better_and_better(D, QUESTIONS // 2), *questions(D, QUESTIONS // 2, rng)]
+    upwards = [*less_and_less_wrong(D, QUESTIONS // 2, rng), *better_and_better(D, QUESTIONS // 2)]
+    asked = [*questions(D, QUESTIONS, rng)]
 
     def right(known):
         return float(np.mean(searched(p, known) == y))
 
-    asker = by_ladder(T, yard, p, D, asked, folder)
+    asker = by_ladder(T, yard, p, D, upwards, folder)
     found = {"own model": float(np.mean((p > 0.5) == y)), "ladder": right(asker.equations())}
     found |= {"refused": asker.refused, "numbers": len(asker.found)}
     free, exact = [], []

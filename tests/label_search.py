@@ -67,6 +67,16 @@ def better_and_better(D, count):
         yield D.take(range(size))
 
 
+def less_and_less_wrong(D, count, rng):
+    """Labels that are all wrong at first: there is a long way up from there, on which a ladder answers."""
+    names, codes = np.unique(D.y, return_inverse=True)
+    order = rng.permutation(len(D))
+    for part in np.linspace(1.0, 0.5, count):
+        labels = codes.copy()
+        labels[order[: round(part * len(D))]] ^= 1
+        yield D.with_labels(names[labels])
+
+
 def public_answers(data, T, yard, p, ladder):
     """Equations from what `--public` shows of each dataset; those that a ladder refuses tell nothing here."""
     found = []
