@@ -7,7 +7,7 @@ Told are proportions of labels that are right: by the best model that the advers
 (of the columns or of the yardstick's features), and after the search in public answers by a ladder (all
 commands, on a long way up from wrong labels; `refused` are the questions that it did not answer), in public
 answers without one, to rows with random labels, and in exact values, which only the owner sees. Last, labels
-guessed by the published yardstick: of 12 guesses the one whose yardstick is nearest. `--quick` is a smoke test.
+guessed by the published yardstick: of 12 guesses the one whose yardstick is nearest. `--quick`: a smoke test.
 """
 
 from __future__ import annotations
