@@ -79,7 +79,8 @@ def test_all_commands_share_one_count_and_one_best(tmp_path, yard):
     otherwise = {"a": GOOD.take(range(50)), "b": GOOD.take(range(50, 200))}
     for again in (
         lambda: dw.score(GOOD, TEST, metric="auc", **ask),
-        lambda: dw.score(POOR, TEST, pairs=20, size=(12, 60), **ask),  # more nats a pair than a block
+        lambda: dw.score(GOOD, TEST, pairs=20, size=100, **ask),  # more nats a pair than a block
+        lambda: dw.audit(GOOD, POOR, TEST, **ask),
         lambda: dw.values(GOOD, TEST, fdr=0.2, **ask),
         lambda: dw.values(POOR, TEST, **ask),
         lambda: dw.forecast(GOOD, TEST, seed=1, **ask),
@@ -87,7 +88,7 @@ def test_all_commands_share_one_count_and_one_best(tmp_path, yard):
         lambda: dw.sensitivity(scored, priors=[0.6]),
     ):
         assert "not worth more, beyond the noise, than in answer 1" in refusal(again)
-    assert queries(book) == 15
+    assert queries(book) == 16
 
 
 def test_a_ladder_of_another_test_set_is_refused_and_nothing_is_lost(tmp_path, yard):
