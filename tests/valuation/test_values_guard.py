@@ -245,6 +245,16 @@ def test_what_is_left_of_a_row():
     assert kept_parts(before, after, change).tolist() == [1, 0.5, 0.75, 2, 0, 0.25, 0.5, 1]
 
 
+def test_a_list_is_seen_among_many_other_rows():
+    """The 20 first of 300 removed with some 93 others, drawn without putting them back: 4 standard errors."""
+    rng, seen = np.random.default_rng(0), 0
+    for _ in range(50):
+        kept = np.ones(300)
+        kept[[*range(20), *rng.permutation(300)[:100]]] = 0.0
+        seen += 3 * p_by_chance(kept, np.arange(300.0)) < LEVEL
+    assert seen >= 25  # each with probability 0.7 or more: false alarm in 2e-3
+
+
 def test_random_changes_follow_no_list():
     """P(p < α) ≤ α, for few and for many rows, dropped or weighted; 2,000 changes of each kind."""
     rng, order = np.random.default_rng(3), np.arange(200.0)
