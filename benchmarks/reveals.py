@@ -80,7 +80,7 @@ class Asker:
                 (sign, *equation(D, self.T, options["yardstick"], self.p)) for sign, D in terms[one.name]
             ]
             slopes, constant = (sum(part[0] * part[i] for part in parts) for i in (1, 2))
-            step = (one.interval[1] - one.value) / 2
+            step = one.interval[1] - one.value
             self.found.append((slopes, constant, one.value, step**2 / 12))
         return True
 
@@ -115,7 +115,7 @@ def guessed_by_yardstick(T, yard, p, rng):
     return {"guess": float(np.mean([g[1] for g in guesses])), "nearest": min(guesses)[1]}
 
 
-def run(name, seed, folder, by_yardstick):
+def run(name, seed, folder, free_too, by_yardstick):
     D, T, _ = deal(name, seed)
     yard = dw.Yardstick.fit(T)
     p = own_model(D, T, yard)
@@ -130,12 +130,12 @@ def run(name, seed, folder, by_yardstick):
     found = {"own model": float(np.mean((p > 0.5) == y)), "ladder": right(asker.equations())}
     found |= {"refused": asker.refused, "numbers": len(asker.found)}
     free, exact = [], []
-    for one in asked:
+    for one in asked if free_too else ():
         result = dw.score(one, T, yardstick=yard, ignore="all")
         (shown,), known = result.public().numbers, equation(one, T, yard, p)
-        free.append((*known, shown.value, ((shown.interval[1] - shown.value) / 2) ** 2 / 12))
+        free.append((*known, shown.value, (shown.interval[1] - shown.value) ** 2 / 12))
         exact.append((*known, result.value, 0.01))
-    for what, told in (("public", free), ("exact", exact)):
+    for what, told in (("public", free), ("exact", exact)) if free_too else ():
         found[what] = right(Equations(*(np.array(column) for column in zip(*told, strict=True))))
     if by_yardstick:
         found["yardstick"] = guessed_by_yardstick(T, yard, p, rng)
@@ -146,6 +146,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, nargs="*", default=list(range(10)))
     parser.add_argument("--sets", nargs="*", default=SETS)
+    parser.add_argument("--free", type=int, default=10, help="seeds asked without a ladder, too")
     parser.add_argument("--yardsticks", type=int, default=1, help="seeds whose yardstick is tried")
     parser.add_argument("--quick", action="store_true", help="a smoke test of seconds")
     parser.add_argument("--out", type=Path)
@@ -161,20 +162,18 @@ def main():
     for seed, name in product(given.seeds, given.sets):
         started = time.time()
         with tempfile.TemporaryDirectory() as folder:
-            records.append(run(name, seed, Path(folder), seed < given.yardsticks))
+            records.append(run(name, seed, Path(folder), seed < given.free, seed < given.yardsticks))
         print(f"{name} {seed}: {time.time() - started:.0f} s", records[-1], file=sys.stderr, flush=True)
-        names = ("own model", "ladder", "public", "exact")
-        mean = {one: round(float(np.mean([r[one] for r in records])), 4) for one in names}
-        gains = np.array([[r[one] - r["own model"] for one in names[1:]] for r in records])
-        error = gains.std(axis=0, ddof=1) / np.sqrt(len(gains)) if len(gains) > 1 else np.full(3, np.nan)
-        told = {
-            one: [round(100 * g, 2), round(100 * e, 2)]
-            for one, g, e in zip(names[1:], gains.mean(0), error, strict=True)
-        }
+        told = {}
+        for one in ("ladder", "public", "exact"):
+            gains = 100 * np.array([r[one] - r["own model"] for r in records if one in r])
+            if len(gains):
+                error = float(gains.std(ddof=1) / np.sqrt(len(gains))) if len(gains) > 1 else None
+                told[one] = {"splits": len(gains), "gain": float(gains.mean()), "standard error": error}
         found = {
             "questions": QUESTIONS,
-            "right": mean,
-            "gain over the own model, points, and its standard error": told,
+            "own model": float(np.mean([r["own model"] for r in records])),
+            "labels gained, points": told,
             "versions": {
                 "dataworth": dw.__version__,
                 "numpy": np.__version__,

@@ -85,7 +85,7 @@ def public_answers(data, T, yard, p, ladder):
             (shown,) = dw.score(D, T, yardstick=yard, ignore="all", ladder=ladder).public().numbers
         except DataworthError:
             continue
-        step = (shown.interval[1] - shown.value) / 2
+        step = shown.interval[1] - shown.value
         found.append((*equation(D, T, yard, p), shown.value, step**2 / 12))
     return Equations(*(np.array(column) for column in zip(*found, strict=True)))
 

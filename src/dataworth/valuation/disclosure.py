@@ -6,8 +6,8 @@ yardstick and the unlabelled rows, it would be a test for guesses of the labels.
 
 For anybody else (`public`): the answer in a word, whether a check failed, and for each thing that was asked
 about a rounded number with an interval, of a ranking only for the best. The interval is one of `LEVELS` to
-each side and holds the exact one; the number is a multiple of half of it. So an answer is one of finitely
-many, and tells at most
+each side and holds the exact one; the number is a multiple of it, so that rounding moves it by about its
+standard error. So an answer is one of finitely many, and tells at most
 
     log2(words) + 1 + n · log2(2 · len(LEVELS) · (2 · STEPS + 1)) + [log2(m) + m − 1]
 
@@ -32,8 +32,8 @@ from .result import Told, nats
 
 LEVELS = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
 """Half-widths of public intervals, nats a block. The least is that of some hundred test rows."""
-STEPS = 40
-"""Public numbers are at most so many steps from 0; a step is half of a half-width."""
+STEPS = 20
+"""Public numbers are at most so many steps from 0; a step is a half-width."""
 FINEST = 10.0
 """Of blocks: steps in the standard deviation."""
 WORDS: dict[str, tuple[str, ...]] = {
@@ -62,27 +62,26 @@ class Rounded:
         """Of what has a value and an interval.
 
         >>> Rounded.of("change", Estimate(3.17, 0.3, (2.6, 3.8)))
-        Rounded(name='change', value=3.0, interval=(2.0, 4.0))
+        Rounded(name='change', value=4.0, interval=(2.0, 6.0))
         """
         value, interval = float(known.value), known.interval
         low, high = (value, value) if interval is None else interval
-        wide = 4.0 / 3.0 * max(value - low, high - value)  # half a step of rounding is a quarter of the width
-        enough = [half for half in LEVELS if half >= wide and abs(value) <= STEPS * half / 2]
+        wide = 2.0 * max(value - low, high - value)  # rounding moves the number by half of the new half-width
+        enough = [half for half in LEVELS if half >= wide and abs(value) <= STEPS * half]
         half = enough[0] if enough else LEVELS[-1]
-        step = half / 2
-        shown = round(step * float(np.clip(np.round(value / step), -STEPS, STEPS)), 9) + 0.0
+        shown = round(half * float(np.clip(np.round(value / half), -STEPS, STEPS)), 9) + 0.0
         ends = (round(shown - half, 9), round(shown + half, 9)) if enough and interval is not None else None
         return cls(name=name, value=shown, interval=ends)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Public(Told):
-    """What others than the owner of the test set may see of an answer."""
+    """What others than the owner of the test set may see of an answer; check_failed: None if none was made."""
 
     schema: ClassVar[str] = "dataworth/public/1"
     what: str
     answer: str
-    check_failed: bool
+    check_failed: bool | None
     numbers: tuple[Rounded, ...]
     tied: tuple[str, ...]
     below: tuple[str, ...]
@@ -112,7 +111,7 @@ class Public(Told):
         return cls(
             what=what,
             answer=answer,
-            check_failed=any(one.fires for one in checks),
+            check_failed=any(one.fires for one in checks) if checks else None,
             numbers=tuple(told),
             tied=tuple(sorted(name for name, tied in others.items() if tied)),
             below=tuple(sorted(name for name, tied in others.items() if not tied)),
@@ -140,7 +139,7 @@ def most_bits(what: str, numbers: int, candidates: int = 1) -> float:
     """Bits of the test set that a public answer with so many numbers and candidates tells at most.
 
     >>> round(most_bits("audit", 1), 1)
-    15.1
+    14.1
     """
     ranks = log2(candidates) + candidates - 1
     return log2(len(WORDS[what])) + 1.0 + numbers * log2(2 * len(LEVELS) * (2 * STEPS + 1)) + ranks

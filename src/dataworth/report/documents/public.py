@@ -29,6 +29,7 @@ QUESTIONS = {
     "contributions": "What does each of these datasets add to the others?",
     "forecast": "What would more rows like these be worth?",
 }
+CHECKS = {True: "one failed: ask the owner", False: "none failed", None: "none were made"}
 DOUBT = "A check of the owner's failed: ask the owner before you rely on the answer."
 
 
@@ -45,7 +46,7 @@ def document(found: Public, further: Further, unit: Unit) -> Document:
     facts = [
         *ranks,
         ("Measured on", f"{found.test_rows} test rows"),
-        ("Checks", "one failed: ask the owner" if found.check_failed else "none failed"),
+        ("Checks", CHECKS[found.check_failed]),
         ("Rounded", "outwards: each interval holds the exact 95 % interval"),
         ("Tells", f"{ceil(found.bits)} bits of the test set at most, of {found.test_rows} labels"),
     ]
