@@ -92,6 +92,7 @@ def test_nothing_else_is_told(results):
             width = one["interval"][1] - one["value"]
             assert min(abs(width - level) for level in LEVELS) < 1e-9
         assert [one.value for one in shown.numbers] == sorted((n.value for n in shown.numbers), reverse=True)
+    assert results["audit"].public().check_failed is None  # all were ignored
     with pytest.raises(ValueError, match="no answer of score"):
         Public.of("score", "perhaps", {}, 1, ())
 

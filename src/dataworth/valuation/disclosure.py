@@ -76,7 +76,10 @@ class Rounded:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Public(Told):
-    """What others than the owner of the test set may see of an answer; check_failed: None if none was made."""
+    """What others than the owner of the test set may see of an answer.
+
+    check_failed: None if no check was made.
+    """
 
     schema: ClassVar[str] = "dataworth/public/1"
     what: str
@@ -102,7 +105,7 @@ class Public(Told):
 
         others: candidates of a ranking beside the best, and whether they are tied with it.
         """
-        others = others or {}
+        others, made = others or {}, [one.fires for one in checks if one.fires is not None]
         told = sorted(
             (Rounded.of(name, one) for name, one in numbers.items()), key=lambda one: (-one.value, one.name)
         )
@@ -111,7 +114,7 @@ class Public(Told):
         return cls(
             what=what,
             answer=answer,
-            check_failed=any(one.fires for one in checks) if checks else None,
+            check_failed=None if not made else any(made),
             numbers=tuple(told),
             tied=tuple(sorted(name for name, tied in others.items() if tied)),
             below=tuple(sorted(name for name, tied in others.items() if not tied)),
