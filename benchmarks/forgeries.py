@@ -98,7 +98,8 @@ def hidden_loss(D, T, yard, rng):
             told[how] = {"refused": str(error)}
             continue
         losing = [f"{one.column}: {one.value}" for one in found.slices if one.change.negative]
-        told[how] = {"verdict": found.verdict, "losing": losing}
+        own = [one.change.value for one in found.slices if one.value == "small"]
+        told[how] = {"verdict": found.verdict, "losing": losing, "small": own}
     return {"attack": "a hidden loss", **told}
 
 
