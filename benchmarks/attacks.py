@@ -5,8 +5,7 @@
 Ten seeds on four sets; `--quick` is a smoke test. Each attacker has 300 rows of a real table, the test set's
 unlabelled rows where it says so (its labels too, in leaks), and no other knowledge. An attack on an audit has
 won if the verdict is *informative*, nothing was refused and no check fired; one on a sealed ranking, if it
-makes its vendor first more often than honesty does; one on the published yardstick, if it tells more
-labels of the test set than the vendor's own model does.
+makes its vendor first more often than honesty does. What answers and yardsticks tell of labels: reveals.py.
 """
 
 from __future__ import annotations
@@ -38,7 +37,6 @@ SETS = ("letter", "penbased", "texture", "twonorm")
 labels, and the controls that answer them, came from an adversary who used penbased, twonorm and texture."""
 ROWS, TEST, SPARE = 300, 400, 400
 QUESTIONS = 150
-GUESSES = 12
 
 
 def deal(name, seed):
@@ -422,9 +420,9 @@ def relabelled_numbers(D, T, rng):
 
 
 def after_a_rise(D, T, yard, rng, folder):
-    """A true correction told by a ledger, then a third of the labels flipped: is it told the first answer?"""
+    """A true correction told by a ladder, then a third of the labels flipped: is it told the first answer?"""
     labels, _ = noisy(D, rng)
-    book = {"ledger": folder / "rise.json"}
+    book = {"ladder": folder / "rise.json"}
     audited(D.with_labels(labels), D, T, yard, **book)
     names, codes = np.unique(D.y, return_inverse=True)
     codes[rng.permutation(len(D))[: len(D) // 3]] ^= 1
@@ -453,9 +451,9 @@ def sandbag(D, T, yard, rng):
     return audited(flipped, D, T, yard, committed=made.hash, key=made.key)
 
 
-def adaptive(D, T, yard, rng, folder, ledger, questions):
+def adaptive(D, T, yard, rng, folder, ladder, questions):
     """Many questions; each drops some rows at random, and is kept if its score is higher in two decimals."""
-    book = {"ledger": folder / "ledger.json"} if ledger else {}
+    book = {"ladder": folder / "ladder.json"} if ladder else {}
     kept, best = np.arange(len(D)), -np.inf
     for _ in range(questions):
         tried = np.sort(rng.permutation(kept)[: len(kept) - 3]) if len(kept) > len(D) // 2 else kept
@@ -464,14 +462,14 @@ def adaptive(D, T, yard, rng, folder, ledger, questions):
             tried = np.sort(np.r_[tried, rng.choice(gone, min(3, len(gone)), replace=False)])
         try:
             value = round(dw.score(D.take(tried), T, yardstick=yard, ignore="all", **book).value, 2)
-        except dw.DataworthError:  # the ledger: not better
+        except dw.DataworthError:  # the ladder: not better
             continue
         if value > best:
             kept, best = tried, value
     return audited(D, D.take(kept), T, yard, **book)
 
 
-# --- sealed rankings and the published yardstick
+# --- sealed rankings
 
 
 def sealed_ranks(D, T, other, yard):
@@ -494,29 +492,6 @@ def sealed_ranks(D, T, other, yard):
     return told
 
 
-def recover(D, T, yard, rng):
-    """Labels of T guessed from D's own model, and the guess whose yardstick is nearest to that published."""
-    model, _, (Z,) = own_model(D, T)
-    chance = model.predict_proba(Z)
-    plain = float(np.mean(model.predict(Z) == T.y))
-    text = json.dumps(yard.to_dict())
-    guesses = []
-    for _ in range(GUESSES):
-        labels = model.classes_[(rng.random(len(Z)) < chance[:, 1]).astype(int)]
-        guess = T.with_labels(labels)
-        assert guess.content_hash() not in text
-        assert T.content_hash() not in text
-        told = dw.Yardstick.fit(guess).chosen
-        gap = abs(told.held_out - yard.chosen.held_out) + (told.kind != yard.chosen.kind)
-        gap += abs((told.sight or 0) - (yard.chosen.sight or 0)) / 10
-        guesses.append((gap, float(np.mean(labels == T.y))))
-    return {
-        "own_model": plain,
-        "mean_guess": float(np.mean([g[1] for g in guesses])),
-        "chosen": min(guesses)[1],
-    }
-
-
 def run(name, seed, given, folder):
     """All attacks on one split of one set."""
     D, T, spare = deal(name, seed)
@@ -537,17 +512,15 @@ def run(name, seed, given, folder):
     rng = np.random.default_rng([seed, 0xD1B])
     what = "numeric labels: doubted ones predicted, all others moved a little"
     records.append({"attack": what, **relabelled_numbers(D, T, rng)})
-    what = "labels flipped, asked of a ledger after a true rise"
+    what = "labels flipped, asked of a ladder after a true rise"
     records.append({"attack": what, **after_a_rise(D, T, yard, rng, folder)})
     rng = np.random.default_rng([seed, 0xADA])
     records.append({"attack": "labels flipped before, put right after", **sandbag(D, T, yard, rng)})
     if given.questions:
-        for ledger in (True, False):
+        for ladder in (True, False):
             rng = np.random.default_rng([seed, 0xADA])
-            what = f"{given.questions} adaptive questions, {'with' if ledger else 'without'} a ledger"
-            records.append({"attack": what, **adaptive(D, T, yard, rng, folder, ledger, given.questions)})
-    if seed < given.labels:
-        records.append({"attack": "labels of T", **recover(D, T, yard, rng)})
+            what = f"{given.questions} adaptive questions, {'with' if ladder else 'without'} a ladder"
+            records.append({"attack": what, **adaptive(D, T, yard, rng, folder, ladder, given.questions)})
     return [{"set": name, "seed": seed, **record} for record in records]
 
 
@@ -586,20 +559,13 @@ def summary(records):
             "refused": sum(k is None for k in known),
             "of": len(known),
         }
-    labels = [r for r in records if r["attack"] == "labels of T"]
-    means = (
-        {k: float(np.mean([r[k] for r in labels])) for k in ("own_model", "mean_guess", "chosen")}
-        if labels
-        else {}
-    )
-    return {"audits": told, "honest": verdicts, "sealed": sealed, "labels": means}
+    return {"audits": told, "honest": verdicts, "sealed": sealed}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--seeds", type=int, nargs="*", default=list(range(10)))
     parser.add_argument("--sets", nargs="*", default=SETS)
-    parser.add_argument("--labels", type=int, default=3, help="seeds on which labels are guessed")
     parser.add_argument("--questions", type=int, default=QUESTIONS, help="0: no adaptive questions")
     parser.add_argument(
         "--only-lists", action="store_true", help="those by values and by moved columns alone"
@@ -608,17 +574,18 @@ def main():
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     if given.quick:
-        given.sets, given.seeds, given.labels, given.questions = ["digits"], 1, 0, 0
+        given.sets, given.seeds, given.questions = ["digits"], [0], 0
         globals().update(ROWS=60, TEST=80, SPARE=80, AUDITS={}, DIRTY=dict(list(DIRTY.items())[:1]))
         globals().update(MOVED=dict(list(MOVED.items())[:1]), HONEST={})
     records = []
     warnings.simplefilter("ignore")
-    for seed, name in product(range(given.seeds), given.sets):
+    for seed, name in product(given.seeds, given.sets):
         started = time.time()
         with tempfile.TemporaryDirectory() as folder:
             records += run(name, seed, given, Path(folder))
         print(f"{name} {seed}: {time.time() - started:.0f} s", file=sys.stderr, flush=True)
-        found = {"sets": list(given.sets), "seeds": seed + 1, **summary(records), "records": records}
+        told = {"sets": list(given.sets), "seeds": sorted({one["seed"] for one in records})}
+        found = {**told, **summary(records), "records": records}
         if given.out is not None:
             given.out.write_text(json.dumps(found, indent=1) + "\n")
     print(f"{'attack':60} {'informative':>12} {'refused':>8} {'fired':>6} {'other':>6}")
@@ -630,7 +597,6 @@ def main():
         print(f"{name:60}", *(f"{verdict} {count}" for verdict, count in sorted(row.items())))
     for name, row in found["sealed"].items():
         print(f"sealed, {name}: first in {row['first']} of {row['of']}, refused in {row['refused']}")
-    print("labels of T told right:", found["labels"])
 
 
 if __name__ == "__main__":

@@ -4,8 +4,9 @@
 
 Each file (tests/hostile_files.py) is given to the command line in a process of its own, which is ended after
 a minute. Told are bytes on the disk, seconds until the first line and until the end (dataworth's own start is
-in them), the largest memory, the exit code and that line. The bar: a sentence, or a right answer, within ten
-seconds and 1 GB. It takes some two minutes, and 200 MB of disk.
+in them), CPU seconds, the largest memory, the exit code and that line. The bar: a sentence, or a right
+answer, within ten seconds (by the clock; of CPU time, if others use the machine) and 1 GB. It takes some two
+minutes, and 200 MB of disk.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import argparse
 import contextlib
 import json
 import platform
+import resource
 import subprocess
 import sys
 import tempfile
@@ -61,6 +63,7 @@ class Ended(NamedTuple):
     code: int
     first: float
     seconds: float
+    cpu: float
     megabytes: float
     line: str
 
@@ -73,9 +76,16 @@ def peak_of(child: subprocess.Popen, found: list[float]) -> None:
             time.sleep(0.02)
 
 
+def cpu_of_children() -> float:
+    """CPU seconds of all children that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def measured(words: list[str], folder: Path) -> Ended:
     """A command in a process of its own."""
     start, first, lines, peaks = time.perf_counter(), [], [], [0.0]
+    before = cpu_of_children()
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     child = subprocess.Popen([sys.executable, "-m", "dataworth", *words], cwd=folder, **pipes)
 
@@ -94,7 +104,8 @@ def measured(words: list[str], folder: Path) -> Ended:
     end.cancel()
     for one in beside:
         one.join()
-    return Ended(code, [*first, seconds][0], seconds, max(peaks), [*lines, ""][0])
+    cpu = cpu_of_children() - before
+    return Ended(code, [*first, seconds][0], seconds, cpu, max(peaks), [*lines, ""][0])
 
 
 def case(name: str, folder: Path) -> dict:
@@ -107,11 +118,12 @@ def case(name: str, folder: Path) -> dict:
     make(folder / name)
     words = ["audit", "good.csv", "after.csv"] if name.startswith("values") else ["score", name]
     found = measured([*words, *SCORE], folder)
-    kept = found.first <= SECONDS and found.megabytes <= MEGABYTES and found.code in (0, 1, 2, -9)
+    soon = min(found.first, found.cpu) <= SECONDS  # by the clock, or on a machine that others use
+    kept = soon and found.megabytes <= MEGABYTES and found.code in (0, 2, -9)
     told = {"what": what, "bytes": (folder / name).stat().st_size, **found._asdict(), "within the bar": kept}
     print(
         f"{name:15} {told['bytes']:9,} bytes, code {found.code:3}, first line {found.first:5.1f} s, "
-        f"end {found.seconds:5.1f} s, {found.megabytes:5.0f} MB: {found.line[:150]}",
+        f"end {found.seconds:5.1f} s, CPU {found.cpu:5.1f} s, {found.megabytes:5.0f} MB: {found.line[:150]}",
         flush=True,
     )
     return told

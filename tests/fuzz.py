@@ -158,16 +158,16 @@ def _run(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> Case
     elif place.exists():
         _spoiled(place, rng, 0.6 if place.name == "config.json" else 0.0)
     if name == "run directory":
-        return Case(name, ["resume", "run", "-q", "--ledger", "ledger.json"])
+        return Case(name, ["resume", "run", "-q", "--ladder", "ladder.json"])
     shutil.copy(folder / "run" / "config.json", folder / "job.json")
     return Case(name, ["run", "job.json", "-q"])
 
 
-def _ledger(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> Case:
-    _copied(seeds, folder, "good.csv", "test.csv", "ledger.json")
-    _spoiled(folder / "ledger.json", rng, 0.6)
-    ledger = ["--prior-variance", "1", "--ledger", "ledger.json"]
-    return Case(name, ["score", "good.csv", "--test", "test.csv", *ledger, *MEASURED])
+def _ladder(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> Case:
+    _copied(seeds, folder, "good.csv", "test.csv", "ladder.json")
+    _spoiled(folder / "ladder.json", rng, 0.6)
+    ladder = ["--prior-variance", "1", "--ladder", "ladder.json"]
+    return Case(name, ["score", "good.csv", "--test", "test.csv", *ladder, *MEASURED])
 
 
 def _values(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> Case:
@@ -313,7 +313,7 @@ CHEAP = [
     (_directory, "directory"), (_preferences, "preferences"), (_words, "words"),
 ]  # fmt: skip
 DEAR = [
-    (_run, "run directory"), (_run, "configuration"), (_ledger, "ledger"), (_values, "values"),
+    (_run, "run directory"), (_run, "configuration"), (_ladder, "ladder"), (_values, "values"),
     (_bomb, "bomb"),
 ]  # fmt: skip
 MAKERS = [*CHEAP, *DEAR, *CHEAP, *CHEAP]

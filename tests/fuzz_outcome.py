@@ -123,7 +123,7 @@ def outcome(one: Case, folder: Path, seconds: float = SECONDS) -> tuple[str, str
 
 
 def make_seeds(folder: Path) -> None:
-    """Small good files of every kind, and a run, a ledger, values: what cases are made from."""
+    """Small good files of every kind, and a run, a ladder, values: what cases are made from."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3))
     table = {
@@ -159,12 +159,12 @@ def make_seeds(folder: Path) -> None:
         yard.published(test, "a key of our own").save(folder / "y.json")
         dw.seal(dw.read(folder / "good.csv"), yard).save(folder / "v.safetensors")
         for words in (
-            ["score", *SMALL, "--run-dir", "run", "--ledger", "ledger.json"],
+            ["score", *SMALL, "--run-dir", "run", "--ladder", "ladder.json"],
             ["values", "-o", "values.csv", "--prior-variance", "1"],
         ):
             code, _, told = command([words[0], "good.csv", "--test", "test.csv", *words[1:]], folder)
             assert code == 0, told
-    (folder / "ledger.json.lock").unlink(missing_ok=True)
+    (folder / "ladder.json.lock").unlink(missing_ok=True)
 
 
 SMALL = ["--pairs", "4", "--size", "10", "--prior-variance", "1", "--ignore", "all"]

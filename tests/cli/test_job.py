@@ -145,7 +145,7 @@ def test_a_configuration_runs_no_code_unless_that_is_allowed(inside):
         del sys.modules["evil"]
 
 
-@pytest.mark.parametrize("name", ["ledger", "run_dir", "csv", "plot", "report"])
+@pytest.mark.parametrize("name", ["ladder", "run_dir", "csv", "plot", "report"])
 def test_a_configuration_writes_in_its_own_directory_only(inside, tmp_path, name):
     """Nowhere else, by no link, and nothing hidden; the command line may say where."""
     (inside / "link").unlink(missing_ok=True)
@@ -165,12 +165,34 @@ def test_a_configuration_writes_in_its_own_directory_only(inside, tmp_path, name
     assert (tmp_path / f"x{suffix}").exists()
 
 
-def test_a_run_with_a_ledger_elsewhere_is_resumed_by_naming_it(inside, tmp_path):
-    run, book = tmp_path / "run", tmp_path / "ledger.json"
-    assert measured("score", "clean.csv", "-q", "--run-dir", run, "--ledger", book)[0] == 0
+def test_a_run_with_a_ladder_elsewhere_is_resumed_by_naming_it(inside, tmp_path):
+    run, book = tmp_path / "run", tmp_path / "ladder.json"
+    assert measured("score", "clean.csv", "-q", "--run-dir", run, "--ladder", book)[0] == 0
     shorten(run)
-    assert "give --ledger on the command line" in refused(call("resume", run, "-q"))
-    assert call("resume", run, "-q", "--ledger", book)[0] == 0
+    assert "give --ladder on the command line" in refused(call("resume", run, "-q"))
+    assert call("resume", run, "-q", "--ladder", book)[0] == 0
+
+
+def test_public_answers_are_counted_and_lie_beside_nothing_else(inside, tmp_path):
+    words = ("audit", "raw.csv", "clean.csv", "--public", "--json", "--strict", "-v")
+    book = tmp_path / "ladder.json"
+    assert "--public needs --ladder FILE" in refused(measured(*words))
+    assert "--public goes without --run-dir" in refused(
+        measured(*words, "--ladder", book, "--run-dir", tmp_path / "run")
+    )
+    assert not list(tmp_path.iterdir())
+    reports = [tmp_path / f"a.{ending}" for ending in ("html", "md", "json", "csv", "svg")]
+    flags = ("--report", "--report", "--report", "--csv", "--plot")
+    files = [word for pair in zip(flags, reports, strict=True) for word in pair]
+    code, out, err = measured(*words, "--ladder", book, *files)
+    assert code in (0, 3)
+    told, exact = json.loads(out), json.loads(measured("audit", "raw.csv", "clean.csv", "--json")[1])
+    assert (told["schema"], told["answer"]) == ("dataworth/public/1", exact["verdict"])
+    secrets = [f"{exact[name]:.4g}" for name in ("delta", "before", "after", "accuracy_delta")]
+    secrets += [exact["replay"]["test"]["sha256"], exact["yardstick"]["digest"], "DW0"]
+    for text in (out, err, *(path.read_text() for path in reports)):
+        assert not [secret for secret in secrets if secret in text]
+    assert reports[3].read_text().count("\n") == 2  # a header, and the change
 
 
 def test_words_of_a_configuration_are_shown_only_if_a_shell_runs_nothing_else(inside, tmp_path):

@@ -61,6 +61,7 @@ def results():
             {"a": DATA.take(range(30)), "b": DATA.take(range(30, 60))}, test, yardstick=yardstick()
         ),
         "forecast": dw.forecast(DATA, test, target=1.0, yardstick=yardstick()),
+        "public": rise.public(),
         "sensitivity": dw.sensitivity(score, priors=[0.1, 1.0, 10.0]),
         "demo": Demo(chapters, 0),
         "yardstick": yardstick(),

@@ -194,13 +194,13 @@ def test_the_other_half_judges_what_one_half_chose(world, split, yard):
     assert judges(data, dw.Dataset.concat([data, other]), test, split) == (test, ())
 
 
-def test_a_ledger_counts_questions_to_the_whole_test_set(world, split, yard, tmp_path):
+def test_a_ladder_counts_questions_to_the_whole_test_set(world, split, yard, tmp_path):
     data, test, _ = world
-    options = {"yardstick": yard, "ignore": "all", "ledger": tmp_path / "ledger.json"}
+    options = {"yardstick": yard, "ignore": "all", "ladder": tmp_path / "ladder.json"}
     dw.audit(data, relabelled(data, range(90)), test, **options)
     after = without(data, np.argsort(split.rows.value)[:12])
     told = dw.audit(data, after, test, values=split, **options)
-    assert told.notes[-1] == "question 2 to this test set, by its ledger"
+    assert told.notes[-1] == "question 2 to this test set, by its ladder"
     assert told.details.test_rows == 60
 
 
@@ -243,6 +243,16 @@ def test_what_is_left_of_a_row():
     after = dw.Dataset(X, y, ids=rows, weights=[1, 1, 1, 1, 1, 1, 2])
     change = compare(before, after)
     assert kept_parts(before, after, change).tolist() == [1, 0.5, 0.75, 2, 0, 0.25, 0.5, 1]
+
+
+def test_a_list_is_seen_among_many_other_rows():
+    """The 20 first of 300 removed with some 93 others, drawn without putting them back: 4 standard errors."""
+    rng, seen = np.random.default_rng(0), 0
+    for _ in range(50):
+        kept = np.ones(300)
+        kept[[*range(20), *rng.permutation(300)[:100]]] = 0.0
+        seen += 3 * p_by_chance(kept, np.arange(300.0)) < LEVEL
+    assert seen >= 25  # each with probability 0.7 or more: false alarm in 2e-3
 
 
 def test_random_changes_follow_no_list():

@@ -22,14 +22,14 @@ from .options import add_command as command
 
 __all__ = ["app"]
 After = Annotated[Path | None, file("The data after curation.", "AFTER")]
-Shown = Annotated[Showing, Some("json", "quiet", "verbose", "bits", "csv", "plot", "report")]
+Shown = Annotated[Showing, Some("json", "quiet", "verbose", "bits", "public", "csv", "plot", "report")]
 CURATE = "In place of AFTER: a curation, NAME or NAME:key=value,key=value; see 'dataworth curations'."
 SOURCE = "Column that says where a row comes from, such as annotator or vendor: sources are valued too."
 CROSS_FIT = "Parts of the test set: leave out labels that the other parts doubt, and measure on each part."
 SPLITTING = "Value by half of the test set, and leave the other half to audit what is changed by the values."
 FILES = ("data", "before", "after")
 Where = ("jobs", "engine", "address")
-Now = ("model", "ledger")
+Now = ("model", "ladder")
 ALLOW_CODE = "Trust the code that the configuration names: a model of its author's, an encoder, an engine."
 AllowCode = Annotated[bool, word(ALLOW_CODE, "--allow-code", metavar=" ")]
 REPLAYED: ContextVar[dict[str, Any]] = ContextVar("REPLAYED", default={})  # noqa: B039

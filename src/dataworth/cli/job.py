@@ -49,7 +49,7 @@ NOT_KEPT = (
     "key",
 )
 """Options that do not determine a result, and a key, which is nobody else's business."""
-WRITTEN = ("ledger", "run_dir", "csv", "plot", "report", "output")
+WRITTEN = ("ladder", "run_dir", "csv", "plot", "report", "output")
 """Options that name what is written."""
 FILES = ("yardstick", "values", *WRITTEN)
 """Options that name files."""
@@ -127,7 +127,7 @@ class Job:
     def resuming(self, directory: Path) -> str:
         """The command that continues a run: what a configuration is not trusted with is said again."""
         code = any(map(is_trusted, TRUSTED, map({**vars(self.columns), **self.options}.get, TRUSTED)))
-        more = {"allow_code": code, "ledger": self.options.get("ledger")}
+        more = {"allow_code": code, "ladder": self.options.get("ladder")}
         return shlex.join(["dataworth", "resume", str(directory), *as_words(more)])
 
     def to_config(self, inputs: Mapping[str, str], options: Options | None = None) -> dict[str, Any]:

@@ -52,13 +52,31 @@ def carry_out(job: Job, showing: Showing, save: Callable[[Any], None] | None = N
     """Measure, save and show; return the exit code that the verdict and the checks ask for."""
     fails = failing_verdicts(job.fail_on, job.options.get("design"))
     check_outputs(showing.csv, plot=showing.plot, reports=showing.report or ())
+    if showing.public:
+        refuse_public(job)
+    aside = replace(showing, quiet=True, verbose=False, report=None) if showing.public else showing
     options, own = job.parsed(), _own_arguments(job)  # refused before files are read, which can take long
-    loaded = load(job, options, showing)
-    found = measure(job, options, own, loaded, showing)
+    loaded = load(job, options, aside)
+    found = measure(job, options, own, loaded, aside)
     if save is not None:
         save(found)
-    show.result(found, showing, loaded.inputs.reading())
-    return exit_code(job, found, fails, showing.quiet)
+    if showing.public:
+        show.result(found.public(), showing)
+    else:
+        show.result(found, showing, loaded.inputs.reading())
+    return exit_code(job, found, fails, aside.quiet, showing.public)
+
+
+def refuse_public(job: Job) -> None:
+    """A sentence, where what others see would not be counted, or would lie beside everything else."""
+    if job.options.get("ladder") is None:
+        raise DataworthError(
+            "--public needs --ladder FILE, which counts questions: what each of many answers tells adds up."
+        )
+    if job.options.get("run_dir") is not None:
+        raise DataworthError(
+            "--public goes without --run-dir, which keeps every number of every block: leave one of them out."
+        )
 
 
 def _own_arguments(job: Job) -> dict[str, Any]:
@@ -194,7 +212,7 @@ def measure(job: Job, options: Options, own: Mapping[str, Any], loaded: Loaded, 
     return found
 
 
-def exit_code(job: Job, found: Any, fails: frozenset[str], quiet: bool) -> int:
+def exit_code(job: Job, found: Any, fails: frozenset[str], quiet: bool, public: bool = False) -> int:
     """What the verdict, --fail-on, the checks and --strict make of a result."""
     checks = getattr(found, "checks", ())
     left = sum(finding.fires is None for finding in checks)
@@ -204,7 +222,7 @@ def exit_code(job: Job, found: Any, fails: frozenset[str], quiet: bool) -> int:
         return VERDICT_FAILS
     fired = [f"{finding.code} {finding.name}" for finding in checks if finding.fires]
     if job.strict and fired:
-        say(f"--strict: {', '.join(fired)} fired")
+        say("--strict: a check failed" if public else f"--strict: {', '.join(fired)} fired")
         return CHECK_FAILS
     return 0
 

@@ -27,12 +27,12 @@ SHORT |= {"winsorise": ("--winsorise", "--winsorize"), "slices": ("--slice", "--
 NO_CACHE = (" /--no-cache",)
 WORDS: dict[str, Any] = {"yardstick": Path | None, "run_dir": Path | None, "size": str | None, "eta": str}
 WORDS |= {"ignore": str | None, "slices": str | None, "engine": str | None, "model": str}
-WORDS |= {"ledger": Path | None, "values": Path | None, "cache": bool}
+WORDS |= {"ladder": Path | None, "values": Path | None, "cache": bool}
 """Options of measurements (`measure.options`) that the command line takes in another form."""
 UNLOADED = dict.fromkeys(("Yardstick", "Model", "Engine", "Run"), Any)
 """Types of options that are not imported for help."""
 SELDOM = {"text_encoder", "categorical", "numeric", "decimal", "dayfirst", "no_label_normalization", "sep"}
-SELDOM |= {"encoding", "header", "sheet", "na_values", "sample", "stream", "bits"}
+SELDOM |= {"encoding", "header", "sheet", "na_values", "sample", "stream", "bits", "public"}
 """Options about columns and output that `--help-all` shows and `--help` does not."""
 
 
@@ -82,6 +82,9 @@ class Showing:
     quiet: bool = option(False, "One line only.")
     verbose: bool = option(False, "Also each arm, the yardstick, parts of a score; tracebacks of bugs.")
     bits: bool = option(False, "Bits instead of nats.")
+    public: bool = option(
+        False, "Only what a vendor may see: the answer, and numbers rounded outwards; needs --ladder."
+    )
     csv: Path | None = option(None, "Write the table: every block or pair and arm, in nats, unclipped.")
     plot: Path | None = option(None, "Draw the result: .png, .svg or .pdf.")
     report: list[Path] | None = option(None, "Write a report: .html, .md or .json; can be repeated.")

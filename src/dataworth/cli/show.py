@@ -39,8 +39,7 @@ def result(result: Any, options: Showing, reading: Sequence[Mapping[str, Any]] =
             print_rich(why)
     sys.stdout.flush()
     if options.csv is not None:
-        rows = getattr(result, "table", result).rows()
-        write_csv(options.csv, rows)
+        write_csv(options.csv, result.rows())
         announce("table", options.csv, options.quiet)
     if options.plot is not None:
         with atomic_write(options.plot) as place:

@@ -1,4 +1,4 @@
-"""One pipeline: options, prepare, designs, the one loop, summary; intervals, slices, ledgers.
+"""One pipeline: options, prepare, designs, the one loop, summary; intervals, slices, questions.
 
 Its outward names are in `__init__.pyi`; each is imported when it is first used.
 """

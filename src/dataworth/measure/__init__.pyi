@@ -32,7 +32,6 @@ from .intervals import make_estimate as make_estimate
 from .intervals import negligible as negligible
 from .intervals import over_blocks as over_blocks
 from .intervals import two_sided_p as two_sided_p
-from .ledger import answered as answered
 from .metrics import area as area
 from .metrics import rewarded as rewarded
 from .options import DESIGNS as DESIGNS
@@ -64,6 +63,9 @@ from .prepare import check_datasets as check_datasets
 from .prepare import find_yardstick as find_yardstick
 from .prepare import one_class_note as one_class_note
 from .prepare import strata as strata
+from .questions import Asked as Asked
+from .questions import answered as answered
+from .questions import ask as ask
 from .streaming_posterior import Passes as Passes
 from .summary import Counted as Counted
 from .summary import Details as Details

@@ -63,6 +63,7 @@ class Valuing(TypedDict, total=False):
     engine: str | Engine | None
     address: str | None
     cache: bool | str | PathLike[str]
+    ladder: str | Path | None
     run_dir: str | Path | Run | None
     progress: Progress | None
 
@@ -78,7 +79,6 @@ class Measuring(Valuing, total=False):
     metric: str | None
     ignore: str | Collection[str] | None
     thorough: bool
-    ledger: str | Path | None
     keep: bool
 
 
@@ -118,7 +118,7 @@ def option(default: Any, help: str, panel: str | None = None) -> Any:
 
 
 RARE = {"model", "inference", "form", "eta", "truncate", "winsorise", "pairs", "size", "precision", "metric"}
-RARE |= {"thorough", "ledger", "committed", "key", "values", "engine", "address", "prior_variance"}
+RARE |= {"thorough", "ladder", "committed", "key", "values", "engine", "address", "prior_variance"}
 """Options that few need: `--help-all` shows them, `--help` does not."""
 
 
@@ -175,10 +175,10 @@ class Options:
         None, "Checks to leave out, such as 'DW002,DW010', or 'all'; see 'dataworth checks'.", "Checks"
     )
     thorough: bool = option(False, "Run the slow checks too.", "Checks")
-    ledger: str | Path | None = option(
+    ladder: str | Path | None = option(
         None,
-        "File that counts questions to this test set, and answers by the Ladder rule: only if the data are "
-        "worth more than the best so far, beyond the noise.",
+        "File that counts questions to this test set, by whichever command, and answers by the Ladder rule: "
+        "only if the data are worth more than the best so far, beyond the noise.",
         "Guard",
     )
     committed: str | None = option(
@@ -252,8 +252,8 @@ class Options:
         if parsed.own_model is not None:
             require_model(parsed.own_model)
         check_drawing(parsed.pairs, parsed.size)
-        if not isinstance(parsed.ledger, str | Path | None):
-            raise DataworthError(f"ledger is {parsed.ledger!r}; give the path of a file.")
+        if not isinstance(parsed.ladder, str | Path | None):
+            raise DataworthError(f"ladder is {parsed.ladder!r}; give the path of a file.")
         if not isinstance(parsed.cache, bool | str | PathLike):
             raise DataworthError(f"cache is {parsed.cache!r}; it must be True, False or a directory.")
         for name in ("thorough", "keep"):

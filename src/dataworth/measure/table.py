@@ -108,13 +108,3 @@ class PairTable:
             plain=self.plain | other.plain,
             by_row=self.by_row | other.by_row,
         )
-
-    def rows(self) -> list[dict[str, float | int | str]]:
-        """Long form, for CSV: one record a pair and arm."""
-        records: list[dict[str, float | int | str]] = []
-        for i, pair in enumerate(self.values.tolist()):
-            test = {"test_rows": int(self.test_rows[i]), "log_z_test": float(self.log_z_test[i])}
-            for arm, numbers in zip(self.arms, pair, strict=True):
-                told = dict(zip(COLUMNS[:4], numbers, strict=False))
-                records.append({"pair": i, "arm": str(arm), **told, "data_rows": int(numbers[3]), **test})
-        return records

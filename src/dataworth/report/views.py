@@ -38,6 +38,7 @@ DOCUMENTS = {
     "Values": "values.document",
     "Contributions": "worth.contributions_document",
     "Forecast": "worth.forecast_document",
+    "Public": "public.document",
     "Description": "description.document",
     "Yardstick": "shared.yardstick_document",
 }

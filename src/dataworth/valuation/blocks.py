@@ -15,14 +15,17 @@ import numpy as np
 
 from ..arrays import Array
 from ..checks.rows import named
+from ..data.dataset import Dataset
 from ..measure import (
     Arm,
+    Asked,
     Measurement,
     Options,
     PairTable,
     Plan,
     Pool,
     Sample,
+    ask,
     measure,
     weights_of,
     whole_plan,
@@ -67,6 +70,19 @@ class Blocks(NamedTuple):
         """What each sample is worth, nats a block, over units of the test set."""
         table = self.table(samples)
         return {name: table.column("pmi", name) for name in samples}
+
+    def asked(
+        self, whole: str, samples: Mapping[str, Sample], test: Dataset, judged: Dataset, more: Any
+    ) -> tuple[dict[str, Array], tuple[str, ...]]:
+        """The same as an answer, with a note of its number (`measure.questions`), or a sentence.
+
+        whole: the sample whose value must be better than the best so far. more: what else was asked.
+        """
+        table, prepared = self.table(samples), self.prepared
+        by, count = judged.content_hash(), len(prepared.data)
+        arm = Arm("part", whole)
+        notes = ask(Asked(prepared.what, prepared.options, test.content_hash(), by, table, arm, count, more))
+        return {name: table.column("pmi", name) for name in samples}, notes
 
 
 def joined(parts: Iterable[Sample]) -> Sample:

@@ -108,7 +108,8 @@ def contributions(
         rest = [other for one, other in parts.items() if one != name]
         asked |= {f"without {name}": joined(rest), f"standalone {name}": sample}
     once = {name: each_once(sample, copies) for name, sample in asked.items()}
-    notes, worth = prepared.notes, blocks.worth(once)
+    worth, numbered = blocks.asked(ALL, once, test, test, None)
+    notes = prepared.notes + numbered
     if twice := len(asked[ALL].rows) - len(once[ALL].rows):
         notes += (f"{counted(twice, 'row')} that stand in the data already: counted once",)
     level, total = 1.0 - (1.0 - LEVEL) / len(parts), over_blocks(worth[ALL])

@@ -246,12 +246,12 @@ def forecast(
         size = max(2, round(proportion * len(own)))
         for k in range(PARTS):
             samples[f"{size} {k}"] = select(whole, stratified(strata(prepared.yardstick, own), size, rng))
-    worth = blocks.worth({**samples, "all": whole})
+    worth, numbered = blocks.asked("all", {**samples, "all": whole}, T, T, [more, target])
     sizes = [len(sample.rows) for sample in (*samples.values(), whole)]
     curve = Curve(np.array(sizes, dtype=float), np.array([*worth.values()]))
     count, wanted = blocks.plan({}).count, len(own) + more
     ahead = curve.extrapolate(len(prepared.test) / count)
-    notes = prepared.notes
+    notes = prepared.notes + numbered
     if curve.decreasing:
         notes += ("the value decreases as rows are added: look at the labels first (dataworth values)",)
     ends = sorted({2 * len(own), 4 * len(own), wanted})

@@ -121,7 +121,7 @@ def rank(candidates: Mapping[str, Dataset | Sealed], test: Dataset, **options: U
         first = by_value(count(table, opts, "blocks").table)[1::-1]  # how far the best stands above the next
         case = Case.of(blocks.prepared, blocks.pool, plan, table=table, arms=tuple(first), conclude=best_of)
     replay = Replay.of("rank", candidates, test, opts)
-    return summarise(answered(case), {**candidates, **case.data}, replay)
+    return summarise(answered(case, test), {**candidates, **case.data}, replay)
 
 
 def summarise(case: Case, candidates: Mapping[str, Dataset | Sealed], replay: Replay) -> Ranking:

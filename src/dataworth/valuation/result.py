@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields, replace
 from importlib import import_module
 from importlib.metadata import version
 from os import PathLike
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -23,7 +23,11 @@ from ..measure import Case, Counted, Details, Estimate, Options, PairTable
 from ..yardstick.yardstick import Yardstick
 from .sealed import Sealed
 
+if TYPE_CHECKING:
+    from .disclosure import Public
+
 REPORTS = "dataworth.report.views"
+DISCLOSURE = "dataworth.valuation.disclosure"
 
 
 class Shown:
@@ -130,6 +134,11 @@ class Told(Shown):
         unit = NATS_PER_BIT if bits else 1.0
         return {"schema": self.schema, "unit": "bits" if bits else "nats", **tell(self, unit)}
 
+    def public(self) -> Public:
+        """What others than the owner of the test set may see: the answer, and rounded numbers."""
+        made: Public = import_module(DISCLOSURE).public(self)
+        return made
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class BlockResult(Told):
@@ -159,6 +168,11 @@ class Result(Told):
     replay: Replay
     table: PairTable = field(metadata={"told": False})
     case: Case | None = field(default=None, metadata={"told": False})
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One record a block (or pair) and arm, for CSV; rounded (`valuation.disclosure`)."""
+        records: list[dict[str, Any]] = import_module(DISCLOSURE).block_records(self.table)
+        return records
 
     def __repr__(self) -> str:
         fired = ", ".join(one.code for one in self.checks if one.fires) or "no check"

@@ -158,7 +158,7 @@ def score(D: Dataset | Sealed | Stream, T: Dataset, **options: Unpack[Drawing]) 
             plan = pairs_plan(prepared, pool, own, (data, blocks.test), partial(alone, data))
         case = Case.of(prepared, pool, plan, arms=(DATA,), conclude=conclusion)
     rows = len(case.data[NAME]) if isinstance(D, Dataset) else int(case.table.data_rows[0, 0])
-    return summarise(answered(case), design, rows, Replay.of("score", {"data": D}, T, opts))
+    return summarise(answered(case, T), design, rows, Replay.of("score", {"data": D}, T, opts))
 
 
 def alone(data: Sample, drawn: Any, rng: Any) -> dict[Any, Sample]:

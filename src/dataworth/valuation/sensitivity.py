@@ -18,7 +18,7 @@ from ..checks.base import quietly
 from ..checks.prior import HALF_DECADE, PLAUSIBLE, STEPS, Halves, conclusion, on_grid
 from ..errors import DataworthError
 from ..evidence.pair import NATS_PER_BIT
-from ..measure import Estimate, count, kept
+from ..measure import Asked, Estimate, ask, count, kept
 from ..models.base import positive_number
 from ..parallel.threads import one_thread
 from .result import Result, Shown
@@ -143,6 +143,9 @@ def sensitivity(
         raise DataworthError("priors is empty; give prior variances, or none for two decades around its own.")
     given = around(chosen) if priors is None else [positive_number(c, "a prior variance") for c in priors]
     grid = sorted({chosen, *given})
+    test = str(result.replay.test["sha256"])
+    judged = test if len(case.test) == result.replay.test["rows"] else case.test.content_hash()
+    ask(Asked("sensitivity", case.options, test, judged, case.table, case.arms[-1], more=grid))
     halves = Halves.of(case)
     least = halves.held_out(case.yardstick.model) - PLAUSIBLE
     points = []

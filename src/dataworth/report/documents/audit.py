@@ -8,6 +8,7 @@ from typing import Any
 from dataworth.measure.intervals import Estimate
 from dataworth.valuation.audit.audit import Audit
 from dataworth.valuation.audit.verdict import UP
+from dataworth.valuation.disclosure import round_blocks
 from dataworth.valuation.supplementary import Further
 from dataworth.wording import counted
 
@@ -321,10 +322,11 @@ def _one_by_one(audit: Audit, answer: Answer, unit: Unit) -> Section:
     pmi, arms = counted_pmi(audit) * unit.factor, [str(arm) for arm in audit.table.arms]
     after, before = arms.index("after"), arms.index("before")
     both = (pmi, audit.table.accuracy * bench.unit.factor)
-    moved, rewarded = (values[:, after] - values[:, before] for values in both)
+    exact = [values[:, after] - values[:, before] for values in both]
+    share = 100 * float(((exact[1] > 0) & (exact[0] < 0)).mean())
+    moved, rewarded = map(round_blocks, exact)
     points = [Point(x, y) for x, y in zip(rewarded.tolist(), moved.tolist(), strict=True)]
     mean = Point(float(rewarded.mean()), float(moved.mean()))
-    share = 100 * float(((rewarded > 0) & (moved < 0)).mean())
     chart = Plane(
         f"Each dot is one of {len(points)} {many}. In {share:.0f} % of {many} the benchmark "
         "rose while information fell: a cloud about that corner is what strategic curation looks like.",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from dataworth.measure.intervals import Estimate
 from dataworth.measure.ladder import Ladder
+from dataworth.valuation.disclosure import round_blocks
 from dataworth.valuation.supplementary import Further
 from dataworth.wording import counted
 
@@ -62,7 +63,7 @@ def score_document(score: Score, further: Further, unit: Unit) -> Document:
     answer = answer._replace(sentence=str(answer.sentence).format(zero=score.zero))
     worth, bench = unit.named(score), benchmark(score.yardstick, unit)
     many = "pairs" if details.blocks is None else "blocks"
-    values = (counted_pmi(score)[:, 0] * unit.factor).tolist()
+    values = (round_blocks(counted_pmi(score)[:, 0]) * unit.factor).tolist()
     points = [Point(i, value) for i, value in enumerate(values, 1)]
     mean = unit.point(len(values) + 1, score)
     given = shared.of_given(details.data_rows or 0, score.replay.data["data"]["rows"])

@@ -175,6 +175,7 @@ def audit(
         check_commitment(before, opts.committed, opts.key)
     if after is not None:
         scored, notes = judges(before, after, test, opts.values)
+    judged = scored  # questions are counted of the whole test set, whichever part of it judges
     designs = DESIGNS["audit"] if curate is None else default_first(curate, DESIGNS["curate"])
     design = opts.choose_design(designs)
     check_slices(scored, opts.slices or ())
@@ -227,9 +228,9 @@ def audit(
     seen = sighted(case, parts) if design == "whole" else None
     name = None if curate is None else str(about["curation"]["name"])
     replay, change = Replay.of("audit", given, test, opts, curate=name), curated[0].arms.change.to_dict()
-    # a ledger counts questions to the whole test set, whichever part of it judges
-    told = replace(answered(replace(case, test=yardstick.numbered(test))), test=case.test)
-    return summarise(told, change, design, replay, {"before_rows": len(before), **about}, seen)
+    return summarise(
+        answered(case, test, judged), change, design, replay, {"before_rows": len(before), **about}, seen
+    )
 
 
 def with_controls(arms: Arms, seed: int) -> dict[Arm, Sample]:

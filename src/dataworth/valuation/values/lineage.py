@@ -7,9 +7,11 @@ that are made again and again are made by the same rows, and the others judge.
 Whether changed rows have to do with a list is told by their ranks u_i in it, from 1/n (the first) to 1.
 Where row i lost the part c_i of its weight (removed: 1) whatever its rank, by Fisher's combination
 
-    S = −Σ c_i log u_i  ~  Gamma(shape (Σ c_i)² / Σ c_i², scale Σ c_i² / Σ c_i),
+    S = −Σ c_i log u_i  ~  Gamma with the mean m and variance v of S over all orders of the rows,
+    m = Σ c_i · mean(−log u),   v = Σ (c_i − mean(c))² · Σ (log u_i − mean(log u))² / (n − 1),
 
-exactly for equal c_i and n → ∞, and with smaller tails for rows that are drawn without putting them back.
+exactly for few equal c_i and n → ∞. Rows are drawn without putting them back, so that v is smaller, and S is
+less skew, the more of them changed: a list is seen among many other rows, and chance no more often.
 """
 
 from __future__ import annotations
@@ -129,7 +131,9 @@ def p_by_chance(kept: Array, order: Array) -> float:
 
 
 def _tail(changed: Array, rank: Array) -> float:
-    total, square = float(changed.sum()), float((changed**2).sum())
-    if total <= 0:
+    score = -np.log(rank)
+    mean = float(changed.sum() * score.mean())
+    variance = float(changed.var(ddof=1) * ((score - score.mean()) ** 2).sum()) if len(rank) > 1 else 0.0
+    if variance <= 1e-12 * mean**2:  # nothing changed, or all rows alike
         return 1.0
-    return float(gammaincc(total**2 / square, -(changed @ np.log(rank)) * total / square))
+    return float(gammaincc(mean**2 / variance, (changed @ score) * mean / variance))

@@ -133,26 +133,27 @@ def values(
     tell_stage(opts.progress, "valuing rows…")
     fits = fits_of(yardstick, table)
     value, stderr = np.sum([one.value for one in fits], axis=0), standard_errors(table, fits)
-    pmi = blocks.worth({"all": blocks.samples[DATA]})["all"]
+    told = {"fdr": None if fdr == FDR else fdr, "cross_fit": cross_fit}
+    told["sample_splitting"] = sample_splitting or None
+    asked = told | {"data": D.content_hash()}  # with its sources
+    worth, numbered = blocks.asked("all", {"all": blocks.samples[DATA]}, given, T, asked)
     tell_stage(opts.progress, "looking for wrong labels…")
     trusted = trust(yardstick, table)
     degrees = len(table.test.y) - 1.0 if table.groups is None else float(table.groups.max())
     harmful = discoveries(p_below_zero(value, stderr, degrees), fdr)
     columns = {"value": value, "stderr": stderr, **trusted._asdict(), "harmful": harmful}
-    notes = prepared.notes
+    notes = prepared.notes + numbered
     if class_count(yardstick) > 2:
         notes += ("several classes: a logistic regression each, class or not; values are their sum",)
     if len(own) < len(D):
         kept = ~look_for_leaks(prepared.test, yardstick.numbered(D)).data
         columns = {name: padded(column, kept) for name, column in columns.items()}
-    told = {"fdr": None if fdr == FDR else fdr, "cross_fit": cross_fit}
-    told["sample_splitting"] = sample_splitting or None
     key = new_key()
     return Values(
         rows=RowValues(**columns),
         groups=() if own.groups is None else value_groups(blocks),
         cross_fit=None if parts is None else cross_fitted(blocks, table, parts),
-        total=over_blocks(pmi),
+        total=over_blocks(worth["all"]),
         blocks=blocks.plan({}).count,
         fdr=float(fdr),
         yardstick=yardstick,
