@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from pathlib import Path
@@ -24,6 +24,8 @@ KEYWORD = inspect.Parameter.KEYWORD_ONLY
 SHORT = {"jobs": ("--jobs", "-j"), "quiet": ("--quiet", "-q"), "verbose": ("--verbose", "-v")}
 SHORT |= {"winsorise": ("--winsorise", "--winsorize"), "slices": ("--slice", "--slices")}
 NO_CACHE = (" /--no-cache",)
+REPEATED = ("missing", "report")
+"""Options that are given once for each of several values; several of the others stand between commas."""
 WORDS: dict[str, Any] = {"yardstick": Path | None, "run_dir": Path | None, "size": str | None, "eta": str}
 WORDS |= {"ignore": str | None, "slices": str | None, "engine": str | None, "model": str}
 WORDS |= {"ledger": Path | None, "values": Path | None, "cache": bool}
@@ -31,7 +33,7 @@ WORDS |= {"ledger": Path | None, "values": Path | None, "cache": bool}
 UNLOADED = dict.fromkeys(("Yardstick", "Model", "Engine", "Run"), Any)
 """Types of options that are not imported for help."""
 SELDOM = {"text_encoder", "categories", "numbers", "decimal", "dates", "exact_labels", "sep", "encoding"}
-SELDOM |= {"header", "sheet", "missing", "sample", "stream", "bits"}
+SELDOM |= {"no_rows", "header", "sheet", "missing", "sample", "stream", "bits"}
 """Options about columns and output that `--help-all` shows and `--help` does not."""
 
 
@@ -82,6 +84,7 @@ class Showing:
     csv: Path | None = option(None, "Write the table: every block or pair and arm, in nats, unclipped.")
     plot: Path | None = option(None, "Draw the result: .png, .svg or .pdf.")
     report: list[Path] | None = option(None, "Write a report: .html, .md or .json; can be repeated.")
+    no_rows: bool = option(False, "No rows of the data in reports (of audits: examples of what changed).")
 
 
 @dataclass(frozen=True)
@@ -162,6 +165,20 @@ class Command(TyperCommand):
             if type(error).__name__ == "MissingParameter" and getattr(wrong.param, "name", None) == "test":
                 wrong.message = HELD_OUT
             raise
+
+
+def as_words(given: Mapping[str, Any]) -> list[str]:
+    """Options as the command line takes them."""
+    words = []
+    for name, value in given.items():
+        flag = f"--{name.replace('_', '-')}"
+        if value is True:
+            words.append(flag)
+        elif value is not None and value is not False:
+            several = value if isinstance(value, list | tuple) else [value]
+            each = several if name in REPEATED else [",".join(map(str, several))]
+            words += [word for one in each for word in (flag, str(one))]
+    return words
 
 
 def word(help: str, *names: str, panel: str | None = None, **settings: Any) -> Any:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 
 from dataworth.measure.intervals import Estimate
 from dataworth.valuation.audit.audit import Audit
 from dataworth.valuation.audit.verdict import UP
 from dataworth.valuation.supplementary import Further
-from dataworth.wording import counted
 
 from ..document import VERDICT_TONES, Answer, Document, Facts, Forest, Plane, Point, Section, Series, Table
 from ..numbers import Unit, benchmark, counted_pmi, describe_per_row, draws, number, per_what
 from . import shared
+from .changed import change_text, changed_blocks, twins_text
 
 ANSWERS = {
     "informative": (
@@ -241,33 +242,9 @@ def _what_could_be_seen(audit: Audit, unit: Unit) -> Section:
     curation, twins = audit.details.curation, audit.change.get("twins")
     more = [] if curation is None else [("Curation", str(curation["name"]))]
     more += [] if twins is None else [("Twins", twins_text(twins))]
-    blocks = (Facts(facts, "brief"), *([Facts(more)] if more else []))
+    shown = changed_blocks(audit.change, [asdict(one) for one in audit.examples])
+    blocks = (Facts(facts, "brief"), *([Facts(more)] if more else []), *shown)
     return Section("What changed, and what could have been seen", blocks)
-
-
-def change_text(change: dict[str, Any]) -> str:
-    """What became of the rows, by kinds that add up.
-
-    All but the new and repeated are the rows before, all but the removed the rows after. Rows may be both
-    edited and relabelled, and copies of kept rows may be: then these two stand apart.
-
-    >>> change = {"kept": 9, "unchanged": 4, "removed": 1, "new": 0, "repeated": 2, "matched_by": "ids"}
-    >>> change_text({**change, "edited": 2, "relabelled": 3})
-    '4 kept unchanged, 2 edited, 3 relabelled, 1 removed, 2 repeated (rows matched by ids)'
-    >>> change_text({**change, "edited": 2, "relabelled": 5})
-    '4 kept unchanged, 5 changed, 1 removed, 2 repeated (2 edited, 5 relabelled; rows matched by ids)'
-    """
-
-    def counts(found: dict[str, int]) -> str:
-        return ", ".join(f"{n} {kind}" for kind, n in found.items() if n)
-
-    kinds = {kind: change[kind] for kind in ("edited", "relabelled")}
-    changed = {"changed": change["kept"] - change["unchanged"]}
-    apart = "" if sum(kinds.values()) == changed["changed"] else f"{counts(kinds)}; "
-    kept = "kept unchanged" if any(kinds.values()) else "kept"
-    rest = {kind: change[kind] for kind in ("removed", "new", "repeated")}
-    told = counts({kept: change["unchanged"], **(changed if apart else kinds), **rest})
-    return f"{told} ({apart}rows matched by {change['matched_by']})"
 
 
 def _changed_rows(audit: Audit) -> str:
@@ -277,15 +254,6 @@ def _changed_rows(audit: Audit) -> str:
         if count is not None and given is not None and (why := shared.of_given(count, given)):
             told.append(f"{count} rows {name}{why}")
     return "; ".join(told)
-
-
-def twins_text(twins: dict[str, Any]) -> str:
-    """Which of rows with the same features and several labels stayed."""
-    told = f"{counted(twins['sets'], 'set')} of rows have the same features and several labels"
-    if not twins["thinned"]:
-        return f"{told}; none lost only some"
-    stayed, went = (", ".join(f"{label} {n}" for label, n in twins[k].items()) for k in ("stayed", "gone"))
-    return f"{told}; {twins['thinned']} lost some: {stayed} stayed, {went} went"
 
 
 def could_see(audit: Audit, unit: Unit) -> list[tuple[str, str]]:

@@ -6,7 +6,7 @@ with what the data's own models could have done (`attribution`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar, Unpack
 
@@ -15,6 +15,7 @@ import numpy as np
 from ...data.changes import compare
 from ...data.dataset import Dataset
 from ...data.keys import check_commitment
+from ...data.moved import Example, examples, moved
 from ...errors import DataworthError
 from ...measure import (
     AFTER,
@@ -94,6 +95,7 @@ class Audit(Result):
     slices: tuple[Slice, ...] = nats()
     change: dict[str, Any]
     design: str
+    examples: tuple[Example, ...] = field(default=(), metadata={"told": False})
 
     @property
     def word(self) -> str:
@@ -121,6 +123,11 @@ class Audit(Result):
     def parts(self) -> AuditParts:
         """What the values and their change are made of (`measure.parts`); needs `keep=True`."""
         return audit_parts(kept(self.case))
+
+
+def without_rows(result: Any) -> Any:
+    """A result without rows of the data, which reports would show; only audits have some."""
+    return replace(result, examples=()) if isinstance(result, Audit) else result
 
 
 @measurement("audit", "before", "after", test="test")
@@ -170,6 +177,7 @@ def audit(
     given, scored = {"before": before} | ({} if after is None else {"after": after}), test
     notes: tuple[str, ...] = ()
     parts: dict[str, Dataset] = {}
+    rows: tuple[Example, ...] = ()
     if opts.committed is not None:
         check_commitment(before, opts.committed, opts.key)
     if after is not None:
@@ -181,6 +189,7 @@ def audit(
     fixed, columns = replace(opts, yardstick=yardstick), yardstick.recipe.columns
     before, scored = yardstick.numbered(before).select(columns), yardstick.numbered(scored)
     about: dict[str, Any] = {}
+    about_change: dict[str, Any] = {}
     if curate is not None:
         if hasattr(curate, "bound") and hasattr(curate, "why"):
             curate = curate.bound(before)  # as it is meant for these data, or a sentence
@@ -195,12 +204,16 @@ def audit(
         if curate is not None:
             after, scored = curated_whole(before, scored, curate, opts.seed)
         assert after is not None
+        read = given["before"], after
         after = yardstick.numbered(after).select(columns)
         prepared = prepare("audit", {NAMES["before"]: before, NAMES["after"]: after}, scored, fixed)
         before, after = prepared.data.values()
         about["after_rows"] = len(after)
         notes += change_notes(yardstick, before, after, prepared.test)
         made = compare(before, after)
+        about_change = moved(before, after, made)
+        first = tuple(one["column"] for one in about_change["columns"])
+        rows = examples(*read, made, [*prepared.gone.values()], first)
         # rows that curation left alone stand in the pool once
         parts = {"before": before, "after": after.take(made.own), "test": prepared.test}
         pool = Pool.build(yardstick, parts, opts.own_model)
@@ -224,9 +237,11 @@ def audit(
     seen = sighted(case, parts) if design == "whole" else None
     name = None if curate is None else str(about["curation"]["name"])
     replay, change = Replay.of("audit", given, test, opts, curate=name), curated[0].arms.change.to_dict()
+    change |= about_change
     # a ledger counts questions to the whole test set, whichever part of it judges
     told = replace(answered(replace(case, test=yardstick.numbered(test))), test=case.test)
-    return summarise(told, change, design, replay, {"before_rows": len(before), **about}, seen)
+    found = summarise(told, change, design, replay, {"before_rows": len(before), **about}, seen)
+    return replace(found, examples=rows)
 
 
 def with_controls(arms: Arms, seed: int) -> dict[Arm, Sample]:
