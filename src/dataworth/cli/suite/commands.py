@@ -54,6 +54,9 @@ def run_suite(
         told.write_junit(written.junit, suite, outcomes, seconds)
     if written.markdown is not None:
         told.write_markdown(written.markdown, suite, revision.revision, outcomes)
+    for one in outcomes:
+        if one.state == "error":
+            say(f"{one.name} cannot be checked: {one.line}")
     states = {one.state for one in outcomes}
     return BAD_INPUT if "error" in states else VERDICT_FAILS if "failed" in states else 0
 
