@@ -63,6 +63,11 @@ def as_json(suite: Suite, base: str, outcomes: Sequence[Outcome], seconds: float
     return json.dumps(told, indent=2, allow_nan=False)
 
 
+def in_xml(text: str) -> str:
+    """A text without the characters that XML has not."""
+    return plain(text).replace("\ufffe", "\ufffd").replace("\uffff", "\ufffd")
+
+
 def write_junit(path: Path, suite: Suite, outcomes: Sequence[Outcome], seconds: float) -> None:
     """Outcomes as test cases, which every CI shows."""
     found = counts(outcomes)
@@ -75,13 +80,13 @@ def write_junit(path: Path, suite: Suite, outcomes: Sequence[Outcome], seconds: 
     top = ElementTree.Element("testsuites")
     cases = ElementTree.SubElement(top, "testsuite", attributes)
     for one in outcomes:
-        about = {"classname": suite.path.name, "name": plain(one.name), "time": f"{one.seconds:.3f}"}
+        about = {"classname": suite.path.name, "name": in_xml(one.name), "time": f"{one.seconds:.3f}"}
         case = ElementTree.SubElement(cases, "testcase", about)
-        why = plain("\n".join(one.reasons or [one.line]))
+        why = in_xml("\n".join(one.reasons or [one.line]))
         if one.state != "passed":
             kind = "failure" if one.state == "failed" else "error"
             ElementTree.SubElement(case, kind, {"message": shortened(why, MAX_SHOWN)}).text = why
-        ElementTree.SubElement(case, "system-out").text = plain(one.line)
+        ElementTree.SubElement(case, "system-out").text = in_xml(one.line)
     ElementTree.indent(top)
     with atomic_write(path) as place:
         ElementTree.ElementTree(top).write(place, encoding="utf-8", xml_declaration=True)
