@@ -174,6 +174,10 @@ def words_of(
     Raises: DataworthError for what is no configuration, or reaches further.
     """
     if not isinstance(config, dict) or (unknown := [key for key in config if key not in KEYS]):
+        replay = config.get("replay") if isinstance(config, dict) else None
+        if isinstance(replay, dict) and "command" in replay:
+            how = f"it was made by: {replay['command']}"
+            raise DataworthError(f"{source} is a result, and no configuration to run: {how}.")
         what = f"has the key {unknown[0]!r}" if isinstance(config, dict) else "is no JSON object"
         raise DataworthError(f"{source} {what}: a configuration has {', '.join(map(repr, KEYS[:4]))}.")
     command = config.get("command")

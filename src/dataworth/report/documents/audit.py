@@ -47,11 +47,16 @@ ANSWERS = {
         "Do not adopt it on the benchmark's word: away from this test set, expect it to do worse.",
     ),
     "harmful": (
-        "The curation hurt the data: they are worth less than after a random removal of as many rows.",
+        "The curation hurt the data: they are worth less than a blind change of the same size leaves them.",
         "Keep the old data, and look at what the curation removed or changed.",
     ),
 }
 """What a verdict says, and what to do."""
+SAME_SIZE = {
+    "harmful": "The curation hurt the data: they are worth less than before, and as many.",
+    "costly": "The curated data are worth less than before, and as many.",
+}
+"""What these say where neither rows nor weights changed their number."""
 SHARPER = 2.0
 """Ratio of temperings from which a reader is told to recalibrate."""
 NO_VERDICT = "The design size compares rows, not datasets: there is no verdict."
@@ -68,6 +73,8 @@ def document(audit: Audit, further: Further, unit: Unit) -> Document:
     why = ""
     if verdict == "inconclusive" and audit.interval is not None and audit.interval[0] > 0:
         why = f" ({audit.reason})"  # an interval above zero asks for the reason
+    if audit.control is not None and audit.control.selection == audit.delta:  # compared with the data before
+        sentence = SAME_SIZE.get(verdict, sentence)
     often = {str(arm): times for arm, times in audit.table.tempering.items()}
     times = often.get("after", 1.0) / often.get("before", 1.0)  # as often as rows before count
     if verdict in UP and times >= SHARPER:
