@@ -49,7 +49,7 @@ class Columns:
         None, "Feature columns: names or patterns: 'age,emb_*' (default: all others)."
     )
     exclude: str | None = option(None, "Columns to leave out: names or patterns, such as 'when,raw_*'.")
-    weights: str | None = option(None, "Column that says how often a row counts; where a file has none, once.")
+    weights: str | None = option(None, "Column that says how often a row counts; in files without it, once.")
     impute: bool = option(False, "Fill in missing feature values instead of refusing them.")
     text_encoder: str | None = option(
         None, "Sentence-transformers model for texts (default: hashed n-grams)."

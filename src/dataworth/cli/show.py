@@ -48,9 +48,7 @@ def result(result: Any, options: Showing, reading: Sequence[Mapping[str, Any]] =
             views.plot(result, None, options.bits).savefig(place, format=suffix, dpi=150)
         announce("picture", options.plot, options.quiet)
     if options.report and options.no_rows:
-        from dataworth.valuation.audit.audit import without_rows
-
-        result = without_rows(result)
+        result = result.without_rows()
     for path in options.report or ():
         with listen(options.quiet, preparing=REPORTING):
             views.write(result, path, options.bits)

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dataworth.report import views
-from dataworth.valuation.audit.audit import without_rows
 from dataworth.wording import on_the_command_line
 
 from ..job import Job
@@ -67,7 +66,7 @@ def _carried_out(command: str, files: dict[str, Path], entry: Entry, runner: Run
         result = measure(job, options, {}, loaded, showing)
         for path in reports:
             os.makedirs(path.parent, exist_ok=True)
-            views.write(result if runner.rows else without_rows(result), path)
+            views.write(result if runner.rows else result.without_rows(), path)
     return result, loaded.inputs.lines()
 
 

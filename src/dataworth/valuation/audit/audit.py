@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar, Self, Unpack
 
 import numpy as np
 
@@ -113,6 +113,10 @@ class Audit(Result):
         """Plain data for JSON; `word` is the verdict, and the column for which it may be strategic."""
         return super().to_dict(bits, parts) | {"word": self.word}
 
+    def without_rows(self) -> Self:
+        """The same without examples of rows that changed."""
+        return replace(self, examples=())
+
     @property
     def headline(self) -> str:
         """The verdict and the change, with its interval."""
@@ -123,11 +127,6 @@ class Audit(Result):
     def parts(self) -> AuditParts:
         """What the values and their change are made of (`measure.parts`); needs `keep=True`."""
         return audit_parts(kept(self.case))
-
-
-def without_rows(result: Any) -> Any:
-    """A result without rows of the data, which reports would show; only audits have some."""
-    return replace(result, examples=()) if isinstance(result, Audit) else result
 
 
 @measurement("audit", "before", "after", test="test")
