@@ -1,4 +1,4 @@
-"""Somebody's own CSV: raw data with wrong labels, the same curated, and a test set; nothing but Python is used."""
+"""Somebody's own CSV: raw data with wrong labels, the same curated, and a test set; plain Python."""
 
 import csv
 import random

@@ -16,6 +16,7 @@ from dataworth.wording import on_the_command_line
 from ..job import Job
 from ..measure import load, measure
 from ..options import Showing
+from ..show import quiet_line
 from .file import Entry
 
 if TYPE_CHECKING:
@@ -32,14 +33,14 @@ def measured(entry: Entry, data: Path, before: Path | None, test: Path, runner: 
         files = {"before": before, "after": data, "test": test}
         audit, lines = _carried_out("audit", files, entry, runner)
         told = views.finite(audit.to_dict())
-        found = {"audit": told, "words": sorted(audit.words), "line": views.line(audit)}
+        found = {"audit": told, "words": sorted(audit.words), "line": quiet_line(audit)}
         found["rows"] = told["replay"]["data"]["after"]["rows"]
         found["examples"] = [asdict(one) for one in audit.examples] if runner.rows else []
     if before is None or entry.thresholds.min_of_ceiling is not None:
         score, lines = _carried_out("score", {"data": data, "test": test}, entry, runner)
         told = views.finite(score.to_dict())
         found |= {"score": told, "rows": told["replay"]["data"]["data"]["rows"]}
-        found.setdefault("line", views.line(score))
+        found.setdefault("line", quiet_line(score))
     return {**found, "read": lines}
 
 
