@@ -72,7 +72,9 @@ def command(line):
         return ""
     if words[0] == "python":
         return python(Path(words[1]).read_text(encoding="utf-8"), {"__name__": "__main__"})
-    assert words[0] == "dataworth", f"a page may run dataworth, git and python; mark the block 'not run': {line}"
+    assert words[0] == "dataworth", (
+        f"a page may run dataworth, git and python; mark the block 'not run': {line}"
+    )
     more = CHEAP_GRADIENTS if "--gradients" in words else CHEAP.get(words[1], ())
     code, out, err = call(*words[1:], *more)
     assert code == int(expected[1] if expected else 0), f"{line}\n{out}\n{err}"

@@ -304,8 +304,8 @@ def failing_verdicts(fail_on: str | None, design: str | None) -> frozenset[str]:
         raise DataworthError(
             f"--fail-on {unknown[0]!r} is no verdict; the verdicts are {', '.join(VERDICTS)}."
         )
-    if design == "size":
+    if design == "equal-size":
         raise DataworthError(
-            "the design size gives no verdict, so --fail-on would never fail: drop one of them."
+            "the design equal-size gives no verdict, so --fail-on would never fail: drop one of them."
         )
     return frozenset(words)

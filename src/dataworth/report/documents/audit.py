@@ -59,7 +59,7 @@ SAME_SIZE = {
 """What these say where neither rows nor weights changed their number."""
 SHARPER = 2.0
 """Ratio of temperings from which a reader is told to recalibrate."""
-NO_VERDICT = "The design size compares rows, not datasets: there is no verdict."
+NO_VERDICT = "The design equal-size compares rows, not datasets: there is no verdict."
 CORNERS = ("both rose", "benchmark up, information down", "both fell", "information up, benchmark down")
 
 
