@@ -1,8 +1,8 @@
 """The pages of docs/, executed as written: every sh and python block, in order, in an empty directory.
 
-Commands run in this process, for a start takes a second; git runs as it is. A python block that begins with `# name.py` is saved
-under that name, for `python name.py`; other python blocks of a page share their names, as in a notebook.
-Tiny models stand in for those of a hub. A
+Commands run in this process, for a start takes a second; git runs as it is. A python block that begins with
+`# name.py` is saved under that name, for `python name.py`; other python blocks of a page share their names,
+as in a notebook. Tiny models stand in for those of a hub. A
 command is to end with 0, or with N if its comment says `exit code N`. What a page shows as output, right
 below a block, is printed by it: numbers may differ, words may not. `<!-- not run: why -->` before a block
 says that it is not run, and why.
