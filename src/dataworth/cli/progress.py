@@ -50,8 +50,8 @@ PLANS: dict[str, Plan] = {
     "values": ((0.02, 0.05),),
     "sensitivity": ((0.0, 0.3), (0.3, 1.0)),
 }
-"""By what is measured: the test rows, then, of a rise, folds and blind baselines (of a fall they are left out,
-and it takes less than was said); after them come checks, which are not counted. Drawn pairs are nearly all."""
+"""By what is measured: the test rows; of a rise folds and blind baselines, without which an audit takes less
+than was said; then checks, which are not counted. Drawn pairs are nearly all of a measurement."""
 DRAWN: Plan = ((0.02, 0.9), (0.91, 0.94), (0.95, 0.98))
 
 
