@@ -43,6 +43,15 @@ def test_classes_and_columns_that_moved():
     assert moved(BEFORE, BEFORE, compare(BEFORE, BEFORE))["columns"] == []
 
 
+@pytest.mark.parametrize(("by", "told"), [(0.04, 0), (0.06, 1)])
+def test_columns_move_from_a_twentieth_of_a_standard_deviation(by, told):
+    data = Dataset(np.array([-1.0, 1.0] * 20)[:, None], [0, 1] * 20)
+    # other rows, so that no cell of a row that is kept is edited
+    other = Dataset(data.X + by, data.y, ids=[f"n{i}" for i in range(40)])
+    made = compare(data.take(range(0)), other)
+    assert len(moved(data, other, made)["columns"]) == told
+
+
 def test_labels_that_are_numbers_have_no_classes():
     data = Dataset(np.arange(30.0)[:, None], np.arange(30) / 7)
     assert "classes" not in moved(data, data, compare(data, data))

@@ -56,7 +56,7 @@ def run_suite(
         told.write_markdown(written.markdown, suite, revision.revision, outcomes)
     for one in outcomes:
         if one.state == "error":
-            say(f"{one.name} cannot be checked: {one.line}")
+            say(f"{one.name} cannot be checked{f': {one.line}' if silent else ''}")
     states = {one.state for one in outcomes}
     return BAD_INPUT if "error" in states else VERDICT_FAILS if "failed" in states else 0
 

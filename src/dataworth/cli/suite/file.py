@@ -70,7 +70,7 @@ class Suite:
     @property
     def folder(self) -> Path:
         """Where its paths begin."""
-        return self.path.absolute().parent
+        return self.path.parent
 
     def named(self, names: list[str]) -> tuple[Entry, ...]:
         """The audits of these names, all without; a sentence for a name that is none."""

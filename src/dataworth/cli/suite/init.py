@@ -134,7 +134,12 @@ def _columns(about: Any) -> set[str]:
 
 
 def _remarks(about: Any, label: str | None) -> tuple[str, ...]:
-    told = [] if label else ['no label column could be guessed: name it, label = "…"']
+    told = []
+    if label is None:
+        features = [role for role in about.roles if role.role == "feature"]
+        likely = [role for role in features if role.kind in ("categorical", "boolean")] or features
+        names = ", ".join(repr(role.column) for role in likely[-5:])
+        told = [f'say which column is the label, such as one of {names}: label = "…"']
     repeated = [role.column for role in about.roles if role.role == "id"]
     return (*told, *(f"rows are named by the column {name!r}" for name in repeated))
 

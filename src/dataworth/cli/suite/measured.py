@@ -61,7 +61,7 @@ def _carried_out(command: str, files: dict[str, Path], entry: Entry, runner: Run
     showing = runner.showing if runner.showing.verbose or sys.stderr.isatty() else silent
     reports = [] if runner.reports is None else [runner.reports / f"{_file_name(entry.name)}-{command}.html"]
     showing = replace(showing, report=reports or None)
-    with on_the_command_line():
+    with on_the_command_line(flags=False):
         options = job.parsed()
         loaded = load(job, options, silent)
         result = measure(job, options, {}, loaded, showing)

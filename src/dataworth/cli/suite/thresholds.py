@@ -10,6 +10,8 @@ from dataworth.errors import DataworthError
 from dataworth.report.document import VERDICT_TONES
 
 FAILING = ("harmful", "strategic")
+NO_VALUES = ("with its association", "against it")
+"""Slices of a column that are no values of it (`measure.slices`, which is not imported to judge)."""
 MAX_ROWS_LOST = 0.2
 """Proportion of the rows beyond which a *costly* change fails: a truncated file is no clean-up."""
 
@@ -79,6 +81,7 @@ def failures(wanted: Thresholds, record: Mapping[str, Any]) -> Iterator[str]:
             yield f"the change is costly, and {lost:.0%} of the rows are gone, {limit}"
         for one in audit["slices"]:
             named = "auto" in wanted.slices or one["column"] in wanted.slices
+            named = named and one["value"] not in NO_VALUES
             if named and (ends := one["change_interval"]) is not None and ends[1] < 0:
                 told = f"{one['change']:+.2g} nats a row [{ends[0]:.2g}, {ends[1]:.2g}]"
                 yield f"the slice {one['column']}: {one['value']} loses information ({told})"

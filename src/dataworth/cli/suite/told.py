@@ -50,7 +50,9 @@ def counts(outcomes: Sequence[Outcome]) -> dict[str, int]:
 
 def summary(outcomes: Sequence[Outcome], seconds: float) -> str:
     """How many passed, and how many were measured."""
-    states = [f"{n} {what}" for what, n in counts(outcomes).items() if n or what == "passed"]
+    found = counts(outcomes)
+    states = [f"{found[what]} {what}" for what in ("passed", "failed") if found[what] or what == "passed"]
+    states += [counted(found["errors"], "error")] if found["errors"] else []
     hows = Counter(one.how for one in outcomes if one.how)
     told = ", ".join(f"{hows[how]} {how}" for how in ("measured", "cached", "unchanged") if hows[how])
     return f"{', '.join(states)} in {seconds:.1f} s{told and f' ({told})'}"
