@@ -62,6 +62,27 @@ def test_the_action_on_a_pull_request(tmp_path):
         assert f"({how}, 3 unchanged)" in ran.stdout
 
 
+@pytest.mark.parametrize(
+    ("install", "told"),
+    [("", f"-c {ROOT}/constraints.txt {ROOT}"), ("dist/our own.whl", "dist/our own.whl"), ("none", None)],
+)
+def test_the_action_installs_the_repository_that_it_stands_in_or_what_it_is_told(tmp_path, install, told):
+    (step,) = [
+        one
+        for one in yaml.safe_load((ROOT / "action.yml").read_text())["runs"]["steps"]
+        if "INSTALL" in one.get("env", {})
+    ]
+    assert step["if"] == "inputs.install != 'none'"
+    python = tmp_path / "bin/python3"
+    python.parent.mkdir()
+    python.write_text('#!/bin/sh\necho "$@"\n')
+    python.chmod(0o755)
+    if told is not None:
+        own = {"INSTALL": install, "GITHUB_ACTION_PATH": str(ROOT)}
+        ran = run("bash", "-euc", step["run"], cwd=tmp_path, **own)
+        assert ran.stdout == f"-m pip install --quiet {told}\n"
+
+
 def test_the_action_without_a_suite_fails(tmp_path):
     ran, told = comment.acted(tmp_path, "0" * 40)
     assert (ran.returncode, told) == (2, {})

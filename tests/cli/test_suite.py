@@ -119,6 +119,32 @@ def test_the_base_revision_is_what_data_were_before(here):
     assert "there is no revision 'no-such' here" in found["audits"][0]["line"]
 
 
+def test_what_git_cannot_know_is_no_new_file(here):
+    """Else a gate would be weaker than it looks: only scored, and green."""
+    Path(".gitignore").write_text("raw.csv\n")
+    commit("test.csv", ".gitignore")
+    suite = "\n[audit.a]\ndata = '{}'\n"
+    for data, why in {
+        "raw.csv": "raw.csv is ignored by git (DVC keeps it, say)",
+        "*lean.csv": "*lean.csv is no single file or directory",
+        "s3://bucket/a.parquet": "is no single file or directory",
+        "../outside.csv": "git cannot say what the data were before",
+    }.items():
+        shutil.copy("clean.csv", "../outside.csv")
+        code, found = check(suite.format(data))
+        assert code == 2
+        assert why in found["audits"][0]["line"]
+
+
+def test_large_files_that_git_keeps_elsewhere(here):
+    Path("raw.csv").write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n")
+    commit("raw.csv", "test.csv")
+    shutil.copy("clean.csv", "raw.csv")
+    code, found = check("\n[audit.a]\ndata = 'raw.csv'\n")
+    assert code == 2
+    assert "raw.csv of HEAD is kept by git LFS and was not fetched" in found["audits"][0]["line"]
+
+
 def test_a_directory_is_compared_with_itself(here):
     Path("d").mkdir()
     head, *rows = Path("clean.csv").read_text().splitlines(keepends=True)

@@ -43,7 +43,7 @@ class SuiteFile(pytest.File):
             suite = read_suite(self.path)
         except DataworthError as error:
             raise self.CollectError(str(error)) from None
-        base = Base(self.config.getoption("--dataworth-base") or suite.base, suite.folder)
+        base = Base(self.config.getoption("--dataworth-base") or suite.base)
         run = Runner(suite=suite, base=base, showing=Showing(quiet=True))
         for entry in suite.entries:
             yield AuditItem.from_parent(self, name=entry.name, run=run, entry=entry)

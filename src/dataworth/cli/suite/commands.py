@@ -33,7 +33,7 @@ def run_suite(
 
     start = time.monotonic()
     entries = suite.named(names)
-    revision = Base(base or suite.base, suite.folder)
+    revision = Base(base or suite.base)
     run = Runner(
         suite=suite, base=revision, showing=showing, cache=cache, rows=written.rows, reports=written.reports
     )

@@ -69,20 +69,22 @@ def beside(path: Path) -> list[str]:
 class Base:
     """A revision of git, in which files are looked up as they were."""
 
-    def __init__(self, revision: str, folder: Path) -> None:
-        self.revision, self._folder = revision, folder
+    def __init__(self, revision: str) -> None:
+        self.revision = revision
 
-    def check(self) -> None:
-        """A sentence, if there is no such revision."""
-        inside = _git(self._folder, "rev-parse", "--is-inside-work-tree")
+    def _check(self, path: Path) -> None:
+        """A sentence, if the path can have no earlier version in this revision."""
+        say = "say before = FILE, or before = false, if there are no data before"
+        if ADDRESS.match(str(path)) or not path.exists():
+            raise DataworthError(
+                f"{path} is no single file or directory, of which git has one before: {say}."
+            )
+        inside = _git(path.parent, "rev-parse", "--is-inside-work-tree")
         if inside.returncode:
             why = inside.stderr.decode("utf-8", "replace").strip().removeprefix("fatal: ").splitlines()[:1]
-            raise DataworthError(
-                f"git cannot say what the data were before ({''.join(why)}): say before = FILE, or "
-                "before = false, if there are no data before."
-            )
+            raise DataworthError(f"git cannot say what the data were before ({''.join(why)}): {say}.")
         words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{self.revision}^{{commit}}")
-        if _git(self._folder, *words).returncode:
+        if _git(path.parent, *words).returncode:
             raise DataworthError(
                 f"there is no revision {self.revision!r} here: give --base, and fetch it ('git fetch "
                 "origin'; in CI, check out with the history: fetch-depth: 0)."
@@ -90,10 +92,15 @@ class Base:
 
     def file(self, path: Path, place: Path) -> Path | None:
         """What the path was in this revision, written below `place`; None if it was not there."""
-        self.check()
+        self._check(path)
         known, wanted = path.parent, f"{self.revision}:./{path.name}"
         kind = _git(known, "cat-file", "-t", wanted)
         if kind.returncode:
+            if _git(known, "check-ignore", "-q", "--", path.name).returncode == 0:
+                raise DataworthError(
+                    f"{path} is ignored by git (DVC keeps it, say), which has no earlier one: say before = "
+                    "FILE, or before = false, if there are no data before."
+                )
             return None
         place.mkdir(parents=True, exist_ok=True)
         target = place / path.name
