@@ -371,8 +371,10 @@ def test_names_of_files_stay_texts(here):
     from dataworth.cli.suite.init import Found
 
     odd = Path('we"ird\\ \x07é.csv')
-    one = Found("a", odd, odd, None, 10, 'la"bel', ())
-    found = tomllib.loads(written([one, replace(one, name="b", label=None)]))
+    one = Found("a", odd, odd, None, 10, 'la"bel')
+    two = replace(one, name="b", label=None, likely=("x\n[audit.c]", "y\n[audit.d]"), id="z\n[audit.c]")
+    found = tomllib.loads(written([one, two]))
+    assert set(found["audit"]) == {"a", "b"}
     assert found["audit"]["a"]["data"] == found["defaults"]["test"] == str(odd)
     assert found["audit"]["a"]["label"] == 'la"bel'
     assert found["audit"]["a"]["min_rows"] == 8

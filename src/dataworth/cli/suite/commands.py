@@ -75,6 +75,6 @@ def make_suite(folder: Path, force: bool, showing: Showing) -> None:
         for one in found:
             what = f"{one.data} ({one.rows} rows), on {one.test}"
             say(f"{one.name}: {what}{f', compared with {one.before}' if one.before else ''}")
-            for remark in one.remarks:
-                say(f"{one.name}: {remark}")
+            if one.likely:
+                say(f"{one.name}: no column is named like a label: write down which it is, in {target}")
         say("look at it, then: dataworth check")

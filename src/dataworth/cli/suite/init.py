@@ -39,7 +39,8 @@ class Found:
     before: Path | None
     rows: int
     label: str | None
-    remarks: tuple[str, ...]
+    likely: tuple[str, ...] = ()
+    id: str | None = None
 
 
 def write_suite(folder: Path, force: bool = False) -> tuple[Path, list[Found]]:
@@ -119,8 +120,10 @@ def _belonging(folder: Path, test: Path, others: Sequence[Path]) -> Iterator[Fou
     for one in data:
         before = next((each for each in raw if each != one and _stem(each) == _stem(one)), None)
         before = before or (raw[0] if len(raw) == 1 and raw[0] != one else None)
-        label = next((role.column for role in about.roles if role.role == "label"), None)
-        yield Found("", one, test, before, fitting[one].rows, label, _remarks(about, label))
+        roles = {role.role: role.column for role in about.roles}
+        label, named = roles.get("label"), roles.get("id")
+        likely = () if label else _likely(about)
+        yield Found("", one, test, before, fitting[one].rows, label, likely, named)
 
 
 def _described(path: Path) -> Any:
@@ -133,15 +136,11 @@ def _columns(about: Any) -> set[str]:
     return {role.column for role in about.roles if role.used}
 
 
-def _remarks(about: Any, label: str | None) -> tuple[str, ...]:
-    told = []
-    if label is None:
-        features = [role for role in about.roles if role.role == "feature"]
-        likely = [role for role in features if role.kind in ("categorical", "boolean")] or features
-        names = ", ".join(repr(role.column) for role in likely[-5:])
-        told = [f'say which column is the label, such as one of {names}: label = "…"']
-    repeated = [role.column for role in about.roles if role.role == "id"]
-    return (*told, *(f"rows are named by the column {name!r}" for name in repeated))
+def _likely(about: Any) -> tuple[str, ...]:
+    """Columns that may be the label where none is named like one: categories, else the last ones."""
+    features = [role for role in about.roles if role.role == "feature"]
+    likely = [role for role in features if role.kind in ("categorical", "boolean")] or features
+    return tuple(role.column for role in likely[:-6:-1])
 
 
 def _with_names(made: Sequence[Found]) -> list[Found]:
@@ -195,8 +194,13 @@ def written(found: Sequence[Found]) -> str:
             **({} if "label" in common or one.label is None else {"label": one.label}),
         }
         lines += ["", f"[audit.{one.name}]"]
-        lines += [f"# {remark}" for remark in one.remarks]
         lines += [f"{key} = {text(value)}" for key, value in own.items()]
+        if one.likely:
+            other = ", ".join(map(text, one.likely[1:]))
+            also = f", or one of {other}" if other else ""
+            lines.append(f"# label = {text(one.likely[0])}  # which column is the label? This one{also}?")
+        if one.id is not None:
+            lines.append(f"# id = {text(one.id)}  # rows are named by it")
         least = int(KEPT_ROWS * one.rows)
         lines.append(f"min_rows = {least}  # it has {one.rows} now")
         if one.before is None:
