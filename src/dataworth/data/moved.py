@@ -21,6 +21,7 @@ SHOWN_COLUMNS = 6
 LEAST_SHIFT = 0.05
 """Shift from which a column is said to have moved: in standard deviations, or a proportion of rows."""
 MAX_CELL = 60
+MAX_COLUMNS = 2000
 
 
 @dataclass(frozen=True)
@@ -37,11 +38,14 @@ class Example:
     twin: str | None = None
 
 
-def moved(before: Dataset, after: Dataset, change: Change) -> dict[str, Any]:
+def moved(
+    before: Dataset, after: Dataset, change: Change, gone: Sequence[Flags] | None = None
+) -> dict[str, Any]:
     """Numbers of rows by class, and the columns that moved most, as plain data.
 
-    A column moves by |Δ mean| / s.d., a column of categories by the proportion of rows that have another one
-    (total variation); `cells` are those of kept rows that were edited.
+    before, after, gone: as `examples` takes them. A column moves by |Δ mean| / s.d., a column of categories by
+    the proportion of rows that have another one (total variation); `cells` are those of kept rows that were
+    edited. Of very wide data the first columns are looked at (`MAX_COLUMNS`).
 
     >>> from dataworth.data.changes import compare
     >>> old = Dataset([[1.0], [2.0], [3.0]], ["a", "b", "b"], ids=[1, 2, 3])
@@ -50,17 +54,22 @@ def moved(before: Dataset, after: Dataset, change: Change) -> dict[str, Any]:
     {'a': [1, 2], 'b': [2, 1]}
     """
     told: dict[str, Any] = {}
-    keys = [label_keys(part.y) for part in (before, after)]
+    given, parts = gone or [np.zeros(len(part), dtype=bool) for part in (before, after)], (before, after)
+    rows = [np.flatnonzero(~one) for one in given]
+    keys = [label_keys(part.y[own]) for part, own in zip(parts, rows, strict=True)]
     names = np.unique(np.concatenate(keys))
     if len(names) <= MOST_CLASSES:
         told["classes"] = {str(name): [int((own == name).sum()) for own in keys] for name in names}
-    shared = [name for name in after.names if name in set(before.names)]
+    known = set(before.names)
+    shared = [name for name in after.names[:MAX_COLUMNS] if name in known]
     place = [{name: j for j, name in enumerate(part.names)} for part in (before, after)]
     found: list[dict[str, Any]] = []
     for name in shared:
         one, two = (part.columns[of[name]] for part, of in zip((before, after), place, strict=True))
-        values = [part.X[:, of[name]] for part, of in zip((before, after), place, strict=True)]
-        cells = int(_differ(one, two, values[0][change.origin], values[1])[change.edited].sum())
+        values = [p.X[own, of[name]] for p, own, of in zip(parts, rows, place, strict=True)]
+        cells = int(
+            _differ(one, two, values[0][change.origin[change.edited]], values[1][change.edited]).sum()
+        )
         shift, words = _shift(one, two, values)
         if cells or shift >= LEAST_SHIFT:
             found.append({"column": name, "cells": cells, "shift": round(shift, 3), "moved": words})
@@ -171,7 +180,7 @@ def _both(kind: str, before: Dataset, old: int, after: Dataset, new: int, first:
     )
     labels = [_cut(str(label_keys(part.y[[row]])[0])) for part, row in ((before, old), (after, new))]
     label = labels[1] if labels[0] == labels[1] else " → ".join(labels)
-    return Example(kind, _name(after, new), label, cells)
+    return Example(kind, _name(after, new) if before.ids is None else _name(before, old), label, cells)
 
 
 def _chosen(names: tuple[str, ...], first: tuple[str, ...]) -> tuple[str, ...]:

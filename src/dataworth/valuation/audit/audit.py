@@ -210,7 +210,7 @@ def audit(
         about["after_rows"] = len(after)
         notes += change_notes(yardstick, before, after, prepared.test)
         made = compare(before, after)
-        about_change = moved(before, after, made)
+        about_change = moved(*read, made, [*prepared.gone.values()])
         first = tuple(one["column"] for one in about_change["columns"])
         rows = examples(*read, made, [*prepared.gone.values()], first)
         # rows that curation left alone stand in the pool once
