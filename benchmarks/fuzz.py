@@ -1,6 +1,7 @@
 """Ten thousand hostile inputs: for every reader, for sealed files, yardsticks, runs, and the command line.
 
     python benchmarks/fuzz.py [--cases 10000] [--seed 0] [--jobs 1] [--out results/fuzz.json]
+    python benchmarks/fuzz.py --readers suite --cases 2000 --out results/fuzz-suites.json
     python benchmarks/fuzz.py --edits --cases 2000 --out results/fuzz-edits.json
 
 With `--edits`, edits of every kind in small tables, and their audits (tests/fuzz_edits.py).
@@ -140,6 +141,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--only", type=int, nargs="*", help="these numbers alone")
+    parser.add_argument("--readers", nargs="*", help="of these readers alone, such as suite")
     parser.add_argument("--edits", action="store_true", help="edits of tables in place of hostile files")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--quick", action="store_true", help="a smoke test of seconds")
@@ -152,7 +154,10 @@ def main() -> None:
         seeds.mkdir()
         make_seeds(seeds)
         made = fuzz_edits if given.edits else hostile
-        run_all(given.only or list(range(given.cases)), given.seed, seeds, logs, made)
+        wanted = [k for k, (_, name) in enumerate(made.MAKERS) if name in (given.readers or (name,))]
+        turns = range(-(-given.cases // len(wanted)))
+        cases = [turn * len(made.MAKERS) + k for turn in turns for k in wanted][: given.cases]
+        run_all(given.only or cases, given.seed, seeds, logs, made)
         told = summary(logs, given.seed)
     for one in told["not as they should be"]:
         print(

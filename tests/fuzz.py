@@ -25,7 +25,7 @@ from dataworth.embed.images import Images
 from dataworth.embed.labelled import read_images
 from dataworth.parallel.runs import _read_config, signer
 from dataworth.yardstick.file import digest_of
-from fuzz_bytes import ODD, changed_json, mutate, repacked, strange_array, strange_table
+from fuzz_bytes import ODD, VALUES, changed_json, mutate, repacked, strange_array, strange_table
 from fuzz_outcome import SMALL, Case, made
 
 TABLES = (
@@ -182,6 +182,54 @@ def _values(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> C
     return Case(name, [*words, "--values", place.name] if rng.random() < 0.3 else words)
 
 
+SUITE = {
+    "base": "HEAD",
+    "defaults": {"test": "test.csv", "label": "label", "fail_on": ["harmful"], "max_rows_lost": 0.2},
+    "audit": {
+        "same": {"data": "good.csv", "before": "good.csv", "slices": ["city"]},
+        "cut": {
+            "data": "good.csv", "before": "t.csv", "yardstick": "y.json", "ignore": "all", "pairs": 4,
+            "size": 10, "features": ["a", "b"], "min_rows": 10, "min_of_ceiling": 0.1, "checks": ["DW001"],
+        },
+        "alone": {"data": "good.csv", "before": False, "yardstick": "y.json", "pairs": 4, "size": 10},
+        "from-git": {"data": "good.csv", "na_values": ["-999", "?"], "ladder": "ladder.json"},
+    },
+}  # fmt: skip
+
+
+def _toml(value: object) -> str:
+    """Plain data as a value of TOML, of a kind that it may not have."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(str(k))} = {_toml(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
+    return '"none"' if value is None else json.dumps(value).replace("NaN", "nan").replace("Infinity", "inf")
+
+
+def _suite(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> Case:
+    """Keys and values that are gone, odd or in another's place; bytes damaged; files that are not there."""
+    _copied(seeds, folder, "good.csv", "test.csv", "t.csv", "y.json")
+    told: object = SUITE
+    if rng.random() < 0.7:  # there is no repository
+        told = {**SUITE, "audit": {k: v for k, v in SUITE["audit"].items() if k != "from-git"}}
+    for _ in range(rng.integers(0, 4)):
+        told = changed_json(json.loads(json.dumps(told)), rng)
+    if rng.random() < 0.3 and isinstance(told, dict):  # options that there are, with values that are none
+        from dataworth.cli.suite.file import KNOWN
+
+        key, value = KNOWN[rng.integers(len(KNOWN))], VALUES[rng.integers(len(VALUES))]
+        told = {**told, "defaults": {"test": "test.csv", key: value}}
+    tables = told if isinstance(told, dict) else {"audit": told}
+    raw = "".join(f"{json.dumps(str(key))} = {_toml(value)}\n" for key, value in tables.items()).encode()
+    raw = raw if rng.random() < 0.6 else mutate(raw, rng)
+    (folder / "dataworth.toml").write_bytes(raw)
+    if rng.random() < 0.1:
+        _spoiled(folder / ("good.csv", "y.json", "test.csv")[rng.integers(3)], rng, 0.5)
+    words = ["check", "--no-cache"] if rng.random() < 0.9 else ["check", "same", "--no-cache"]
+    more = [[], ["--json"], ["-q"], ["--junit", "j.xml", "--markdown", "c.md"], ["--base", "none"]]
+    return Case(name, [*words, *more[rng.integers(len(more))]])
+
+
 def _images(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> Case:
     for file in (seeds / "i").rglob("*.*"):
         place = folder / "i" / file.parent.name / file.name
@@ -314,7 +362,7 @@ CHEAP = [
 ]  # fmt: skip
 DEAR = [
     (_run, "run directory"), (_run, "configuration"), (_ladder, "ladder"), (_values, "values"),
-    (_bomb, "bomb"),
+    (_suite, "suite"), (_bomb, "bomb"),
 ]  # fmt: skip
 MAKERS = [*CHEAP, *DEAR, *CHEAP, *CHEAP]
 """What is read in hundredths of a second three times as often as what is measured, in tenths."""

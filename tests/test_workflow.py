@@ -1,36 +1,22 @@
 """What stands in other people's workflows runs as written: the action, the hook, MLflow and DVC."""
 
-import json
-import os
+import re
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from commands import call
+from golden import texts
 from worlds import classes, flipped
 
 yaml = pytest.importorskip("yaml", reason="PyYAML is in the extra all")
+from golden import comment  # noqa: E402
+from golden.comment import run, table  # noqa: E402
+
 ROOT = Path(__file__).parents[1]
 QUICK = "--ignore all --prior-variance 1"
-
-
-def table(data):
-    rows = [",".join([*map(repr, map(float, x)), str(y)]) for x, y in zip(data.X, data.y, strict=True)]
-    return "\n".join([",".join([*(f"x{j}" for j in range(data.X.shape[1])), "label"]), *rows]) + "\n"
-
-
-def run(*words, cwd, **environment):
-    """A program with this Python's dataworth before all others."""
-    script = cwd / "bin" / "dataworth"
-    script.parent.mkdir(exist_ok=True)
-    script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m dataworth "$@"\n')
-    script.chmod(0o755)
-    path = os.pathsep.join([str(script.parent), os.environ["PATH"]])
-    own = {**os.environ, "PATH": path, **environment}
-    return subprocess.run(words, cwd=cwd, env=own, capture_output=True, text=True, check=False)
 
 
 def within(command):
@@ -50,43 +36,72 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_the_action_audits_a_file_against_the_base_branch(folder):
-    """It says the verdict, writes the report for a comment, and fails as it was told to."""
-    data = folder / "train data.csv"
-    (folder / "raw.csv").rename(data)
-    git = (
-        "git init -q && git add . && git -c user.name=a -c user.email=a@b commit -qm 1 && git rev-parse HEAD"
+def test_the_action_on_a_pull_request(tmp_path):
+    """A path misspelt, a file new, one truncated, labels flipped, one as it was: the comment is recorded."""
+    base = comment.pull_request(tmp_path)
+    ran, told = comment.acted(tmp_path, base)
+    assert (ran.returncode, told["outcome"]) == (2, "error"), ran.stderr
+    states = dict(re.findall(r"^(\w+) +(PASSED|FAILED|ERROR)", ran.stdout, re.MULTILINE))
+    failed = {"misspelt": "ERROR", "truncated": "FAILED", "flipped": "FAILED"}
+    assert states == {**failed, "added": "PASSED", "same": "PASSED"}
+    made = comment.masked((Path(told["report"]) / "comment.md").read_text(), base)
+    assert texts.same(comment.COMMENT.read_text(), made), f"python tests/golden/comment.py --write\n{made}"
+    assert (
+        '<testsuite name="dataworth" tests="5" failures="2" errors="1"'
+        in (Path(told["report"]) / "junit.xml").read_text()
     )
-    base = run("sh", "-c", git, cwd=folder).stdout.strip()
-    data.write_text((folder / "worse.csv").read_text())
-    action = yaml.safe_load((ROOT / "action.yml").read_text())
-    (step,) = [one for one in action["runs"]["steps"] if one.get("id") == "audit"]
-    defaults = {name: one.get("default", "") for name, one in action["inputs"].items()}
-    given = dict.fromkeys(step["env"], "") | {"FAIL_ON": defaults["fail-on"], "BASE": base}
-    given |= {"DATA": data.name, "TEST": "test.csv", "OPTIONS": f"--label label {QUICK}"}
-    given |= {"RUNNER_TEMP": str(folder / "temp"), "GITHUB_OUTPUT": str(folder / "out")}
-    ran = run("bash", "-c", step["run"], cwd=folder, GITHUB_ACTION_PATH=str(ROOT), **given)
-    assert ran.returncode == 1, ran.stderr
-    told = dict(line.split("=", 1) for line in (folder / "out").read_text().splitlines())
-    assert told["verdict"] == "harmful"
-    report = Path(told["report"])
-    assert "Audit: harmful" in (report / "report.md").read_text()
-    assert "</html>" in (report / "report.html").read_text()
-    command = json.loads((report / "report.json").read_text())["replay"]["command"]
-    assert "'train data.csv' --test test.csv --label label" in command
+    page = (Path(told["report"]) / "reports/flipped-audit.html").read_text()
+    assert "1 → 0" in page  # rows of the data
+    # once the path is right and the bad changes are taken back, nothing is measured but what is new
+    suite = tmp_path / "dataworth.toml"
+    suite.write_text(suite.read_text().replace("trian", "train"))
+    assert comment.run("git", "checkout", "-q", base, "--", "data", cwd=tmp_path).returncode == 0
+    for how in ("2 measured", "2 cached"):  # what is new, and what has a min_rows
+        ran, told = comment.acted(tmp_path, base, ROWS="false")
+        assert (ran.returncode, told["outcome"]) == (0, "passed"), ran.stdout
+        assert f"({how}, 3 unchanged)" in ran.stdout
+
+
+@pytest.mark.parametrize(
+    ("install", "told"),
+    [("", f"-c {ROOT}/constraints.txt {ROOT}"), ("dist/our own.whl", "dist/our own.whl"), ("none", None)],
+)
+def test_the_action_installs_the_repository_that_it_stands_in_or_what_it_is_told(tmp_path, install, told):
+    (step,) = [
+        one
+        for one in yaml.safe_load((ROOT / "action.yml").read_text())["runs"]["steps"]
+        if "INSTALL" in one.get("env", {})
+    ]
+    assert step["if"] == "inputs.install != 'none'"
+    python = tmp_path / "bin/python3"
+    python.parent.mkdir()
+    python.write_text('#!/bin/sh\necho "$@"\n')
+    python.chmod(0o755)
+    if told is not None:
+        own = {"INSTALL": install, "GITHUB_ACTION_PATH": str(ROOT)}
+        ran = run("bash", "-euc", step["run"], cwd=tmp_path, **own)
+        assert ran.stdout == f"-m pip install --quiet {told}\n"
+
+
+def test_the_action_without_a_suite_fails(tmp_path):
+    ran, told = comment.acted(tmp_path, "0" * 40)
+    assert (ran.returncode, told) == (2, {})
+    assert "there is no suite here: 'dataworth init' writes one" in ran.stderr
 
 
 def test_no_input_of_the_action_is_part_of_a_script():
     for step in yaml.safe_load((ROOT / "action.yml").read_text())["runs"]["steps"]:
-        assert "${{" not in step["run"]
+        assert "${{" not in step.get("run", "")
 
 
 def test_the_hook_is_a_command_that_exists(folder, monkeypatch):
     monkeypatch.chdir(folder)
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
-    code, told = within(f"{hook['entry']} raw.csv raw.csv --test test.csv -q {QUICK}")
+    same = '[audit.a]\ndata = "raw.csv"\nbefore = "raw.csv"\ntest = "test.csv"\n'
+    (folder / "dataworth.toml").write_text(same)
+    code, told = within(hook["entry"])
     assert code == 0
-    assert told.startswith("unchanged")
+    assert told.startswith("a  PASSED  unchanged: the same as raw.csv\n1 passed in ")
 
 
 def test_the_stage_of_dvc_makes_what_it_promises(folder, monkeypatch):

@@ -12,9 +12,12 @@ _COMMAND_LINE = ContextVar("command line", default=False)
 
 
 @contextmanager
-def on_the_command_line() -> Iterator[None]:
-    """Sentences name options as flags, not as keywords, as long as a command runs."""
-    before = _COMMAND_LINE.set(True)
+def on_the_command_line(flags: bool = True) -> Iterator[None]:
+    """Sentences name options as flags, not as keywords, as long as a command runs.
+
+    Without `flags` as keywords again, which is how a suite has them.
+    """
+    before = _COMMAND_LINE.set(flags)
     try:
         yield
     finally:

@@ -114,7 +114,10 @@ def test_senseless_options_are_refused_before_files_are_read(words):
     ("words", "part"),
     [
         (["rank", "raw.csv", "raw.csv"], "raw.csv is given more than once"),
-        (["contributions", "raw.csv"], "contributions takes a dict of names and Datasets, with two"),
+        (
+            ["contributions", "raw.csv"],
+            "takes the data of two vendors or more, and raw.csv is given alone: name",
+        ),
         (["forecast", "clean.csv", "--rows", "0"], "rows is 0; it must be a whole number"),
         (["values", "clean.csv", "--source", "who"], "there is no group column 'who'"),
         (["values", "v.safetensors"], "v.safetensors is sealed, but values needs rows"),

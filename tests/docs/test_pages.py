@@ -1,8 +1,8 @@
 """The pages of docs/, executed as written: every sh and python block, in order, in an empty directory.
 
-Commands run in this process, for a start takes a second. A python block that begins with `# name.py` is saved
-under that name, for `python name.py`; other python blocks of a page share their names, as in a notebook.
-Tiny models stand in for those of a hub. A
+Commands run in this process, for a start takes a second; git runs as it is. A python block that begins with
+`# name.py` is saved under that name, for `python name.py`; other python blocks of a page share their names,
+as in a notebook. Tiny models stand in for those of a hub. A
 command is to end with 0, or with N if its comment says `exit code N`. What a page shows as output, right
 below a block, is printed by it: numbers may differ, words may not. `<!-- not run: why -->` before a block
 says that it is not run, and why.
@@ -13,6 +13,7 @@ import doctest
 import io
 import re
 import shlex
+import subprocess
 from pathlib import Path
 from textwrap import dedent
 from typing import NamedTuple
@@ -66,9 +67,14 @@ def command(line):
     expected = re.search(r"# .*\bexit code (\d+)", line)
     if words[:2] == ["pip", "install"]:
         return ""  # the environment of the tests has it
+    if words[0] == "git":
+        subprocess.run(words, check=True)
+        return ""
     if words[0] == "python":
         return python(Path(words[1]).read_text(encoding="utf-8"), {"__name__": "__main__"})
-    assert words[0] == "dataworth", f"a page may run dataworth and python; mark the block 'not run': {line}"
+    assert words[0] == "dataworth", (
+        f"a page may run dataworth, git and python; mark the block 'not run': {line}"
+    )
     more = CHEAP_GRADIENTS if "--gradients" in words else CHEAP.get(words[1], ())
     code, out, err = call(*words[1:], *more)
     assert code == int(expected[1] if expected else 0), f"{line}\n{out}\n{err}"
@@ -121,6 +127,9 @@ def with_stand_ins(block, folder):
 )
 def test_the_page_runs(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    for who in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{who}_NAME", "a reader")
+        monkeypatch.setenv(f"GIT_{who}_EMAIL", "reader@example.com")
     space = {"__name__": "page"}
     for block in blocks(DOCS / name):
         if not block.skipped:

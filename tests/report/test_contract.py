@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 from importlib.resources import files
 from pathlib import Path
@@ -125,12 +126,32 @@ def test_names_are_text_in_all_forms(kind, field):
 def test_a_page_asks_for_nothing_and_holds_no_row():
     """No address but those in the page, and no number of the data, whose decimals would be recognised."""
     for kind in ("audit-rise", "values"):
-        text = views.report(results()[kind], ".html")
-        assert views.report(results()[kind], ".html") == text
+        found = results()[kind].without_rows()
+        text = views.report(found, ".html")
+        assert views.report(found, ".html") == text
         assert not re.search(r"https?:|url\((?!#)|@import|src=", text)
         for value in (*NOISY.X[:20].ravel(), *held_out().X[:20].ravel()):
             assert f"{abs(value):.4f}" not in text
     assert len(Reader(views.report(results()["audit-rise"], ".html")).words) < 30_000
+
+
+def test_reports_of_audits_show_five_rows_of_each_kind_of_change_and_json_none():
+    found = results()["audit-rise"]
+    told = [dict(one.cells)["x0"] for one in found.examples]
+    assert len(told) == 5
+    for ending in (".html", ".md"):
+        text = unescape(views.report(found, ending))
+        assert all(cell in text for cell in told)
+        assert "Rows that were removed: 5 examples" in text
+    assert not any(cell in views.report(found, ".json") for cell in told)
+    assert not any(cell in shown(found, verbose=True) for cell in told)
+    cells = (("<script>|@x", "`[a](b)`"),)
+    hostile = replace(found, examples=(replace(found.examples[0], row="<img src=x>", cells=cells),))
+    page, told = views.report(hostile, ".html"), views.report(hostile, ".md")
+    assert "<img" not in page
+    assert "<script>|" not in page + told
+    assert "\\|@\u200bx" in told
+    assert "\\`\\[a\\](b)\\`" in told
 
 
 def test_pages_of_values_are_small_and_name_rows_by_number():

@@ -202,6 +202,13 @@ def contributions(
 
     Example: dataworth contributions a.csv b.csv c.csv --test test.csv
     """
+    from dataworth.errors import DataworthError
+
+    if len(data) < 2:
+        raise DataworthError(
+            f"contributions takes the data of two vendors or more, and {data[0]} is given alone: name the "
+            "others too; 'dataworth score' says what one file is worth."
+        )
 
 
 @measuring

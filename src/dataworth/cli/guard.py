@@ -19,7 +19,7 @@ VERDICT_FAILS, BAD_INPUT, CHECK_FAILS = 1, 2, 3
 INTERNAL, INTERRUPTED, BROKEN_PIPE, TERMINATED = 70, 130, 141, 143
 EXIT_CODES = {
     0: "done",
-    VERDICT_FAILS: "the verdict is in --fail-on",
+    VERDICT_FAILS: "the verdict is in --fail-on, or an audit of a suite failed",
     BAD_INPUT: "bad input, bad usage, or a file that cannot be written",
     CHECK_FAILS: "a check fires under --strict",
     INTERNAL: "a bug",

@@ -22,7 +22,7 @@ from dataworth.valuation.result import versions
 from dataworth.yardstick.yardstick import Yardstick
 
 from .files import names_of
-from .options import Columns
+from .options import Columns, as_words
 
 ROLES = {"score": ("data", "test"), "audit": ("before", "after", "test"), "rank": ("data", "test")}
 ROLES |= {"values": ROLES["score"], "contributions": ROLES["rank"], "forecast": ROLES["score"]}
@@ -55,10 +55,6 @@ FILES = ("yardstick", "values", *WRITTEN)
 """Options that name files."""
 TRUSTED = ("model", "text_encoder", "engine", "address")
 """Options by which files can have their code run, or get hold of rows."""
-REPEATED = ("na_values", "report")
-"""Options that are given once for each of several values; several of the others stand between commas."""
-TRISTATE = ("dayfirst",)
-"""Switches of which no says something else than nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,22 +157,6 @@ class Job:
         return {**config, "about": {**versions(), **about, **words}}
 
 
-def as_words(given: Mapping[str, Any]) -> list[str]:
-    """Options as the command line takes them."""
-    words = []
-    for name, value in given.items():
-        flag = f"--{name.replace('_', '-')}"
-        if value is True:
-            words.append(flag)
-        elif value is False and name in TRISTATE:
-            words.append(flag.replace("--", "--no-", 1))
-        elif value is not None and value is not False:
-            several = value if isinstance(value, list | tuple) else [value]
-            each = several if name in REPEATED else [",".join(map(str, several))]
-            words += [word for one in each for word in (flag, str(one))]
-    return words
-
-
 def _digest(config: Mapping[str, Any]) -> str:
     told = [config.get(name) for name in ("command", "inputs", "options")]
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
@@ -194,6 +174,10 @@ def words_of(
     Raises: DataworthError for what is no configuration, or reaches further.
     """
     if not isinstance(config, dict) or (unknown := [key for key in config if key not in KEYS]):
+        replay = config.get("replay") if isinstance(config, dict) else None
+        if isinstance(replay, dict) and "command" in replay:
+            how = f"it was made by: {replay['command']}"
+            raise DataworthError(f"{source} is a result, and no configuration to run: {how}.")
         what = f"has the key {unknown[0]!r}" if isinstance(config, dict) else "is no JSON object"
         raise DataworthError(f"{source} {what}: a configuration has {', '.join(map(repr, KEYS[:4]))}.")
     command = config.get("command")
@@ -222,8 +206,8 @@ def words_of(
 
         given["curate"] = with_files(given["curate"], place)
     if not allow_code:
-        _refuse_code(given, source)
-    _refuse_outside(given, source, folder.resolve())
+        refuse_code(given, source)
+    refuse_outside(given, source, folder.resolve())
     positional = [given.pop(role, None) for role in ROLES[command] if role != "test"]
     files = [path for one in positional if one for path in (one if isinstance(one, list) else [one])]
     more: dict[str, Any] = {"pins": {place(path): value for path, value in pins.items()}}
@@ -237,7 +221,7 @@ def is_trusted(name: str, value: Any) -> bool:
     return value is not None and (name != "model" or ":" in str(value))
 
 
-def _refuse_code(given: Mapping[str, Any], source: Path) -> None:
+def refuse_code(given: Mapping[str, Any], source: object) -> None:
     """A sentence, if a configuration asks to run code of its author's choice, or to send rows there."""
     for name in TRUSTED:
         if is_trusted(name, value := given.get(name)):
@@ -247,7 +231,7 @@ def _refuse_code(given: Mapping[str, Any], source: Path) -> None:
             )
 
 
-def _refuse_outside(given: Mapping[str, Any], source: Path, folder: Path) -> None:
+def refuse_outside(given: Mapping[str, Any], source: object, folder: Path) -> None:
     """A sentence, if a configuration would write anything but plain files in its own folder."""
     for name in WRITTEN:
         for path in _each(given.get(name)):

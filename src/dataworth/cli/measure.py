@@ -13,7 +13,7 @@ from dataworth.data.io.inputs import Inputs, Reading, absolute, load_inputs
 from dataworth.data.io.streamed import Stream
 from dataworth.data.sealed import is_sealed
 from dataworth.errors import DataworthError
-from dataworth.measure.options import PARSED, Options
+from dataworth.measure.options import DESIGNS, PARSED, Options
 from dataworth.models.base import positive_number
 from dataworth.parallel import get_engine
 from dataworth.parallel.runs import Run
@@ -26,7 +26,7 @@ from .files import check_outputs, names_of
 from .guard import CHECK_FAILS, VERDICT_FAILS, Interrupted, say
 from .job import ROLES, Job, failing_verdicts
 from .options import Columns, Showing
-from .progress import MEASURING, fewer, listen
+from .progress import ALONE, DRAWN, MEASURING, PLANS, Plan, fewer, listen
 from .progress import reading as reading_files
 
 FITTING = "fitting the yardstick…"
@@ -182,9 +182,9 @@ def measure(job: Job, options: Options, own: Mapping[str, Any], loaded: Loaded, 
             run = stack.enter_context(Run.open(Path(str(options.run_dir)), config))
             for note in run.notes:
                 say(note)
-        listening = listen(
-            showing.quiet, FITTING if options.yardstick is None else MEASURING, fewer(job.what)
-        )
+        doing = FITTING if options.yardstick is None else MEASURING
+        plan = ALONE if isinstance(data[0], Stream) else _plan(job, options)
+        listening = listen(showing.quiet, doing, fewer(job.what), plan=plan)
         keep = bool(showing.report) or (showing.verbose and not showing.quiet)
         progress = stack.enter_context(listening)
         given = replace(options, run_dir=run, progress=progress, keep=keep)
@@ -210,6 +210,13 @@ def measure(job: Job, options: Options, own: Mapping[str, Any], loaded: Loaded, 
             except OSError as error:  # a full disk, say: the result is there, and is shown
                 say(f"{run.directory}: the result cannot be kept ({error.strerror}): make room, run it again")
     return found
+
+
+def _plan(job: Job, options: Options) -> Plan:
+    """How the stages of a command share its time."""
+    what = job.command if job.command in PLANS else job.what
+    design = options.choose_design(DESIGNS[job.what]) if job.what in DESIGNS else "whole"
+    return PLANS.get(what, ALONE) if design in ("whole", "method") else DRAWN
 
 
 def exit_code(job: Job, found: Any, fails: frozenset[str], quiet: bool, public: bool = False) -> int:

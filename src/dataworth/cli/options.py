@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from pathlib import Path
@@ -25,6 +25,10 @@ SHORT: dict[str, tuple[str, ...]] = {"dayfirst": ("--dayfirst/--no-dayfirst",)}
 SHORT |= {"jobs": ("--jobs", "-j"), "quiet": ("--quiet", "-q"), "verbose": ("--verbose", "-v")}
 SHORT |= {"winsorise": ("--winsorise", "--winsorize"), "slices": ("--slice", "--slices")}
 NO_CACHE = (" /--no-cache",)
+REPEATED = ("na_values", "report")
+"""Options that are given once for each of several values; several of the others stand between commas."""
+TRISTATE = ("dayfirst",)
+"""Switches of which no says something else than nothing."""
 WORDS: dict[str, Any] = {"yardstick": Path | None, "run_dir": Path | None, "size": str | None, "eta": str}
 WORDS |= {"ignore": str | None, "slices": str | None, "engine": str | None, "model": str}
 WORDS |= {"ladder": Path | None, "values": Path | None, "cache": bool}
@@ -32,7 +36,7 @@ WORDS |= {"ladder": Path | None, "values": Path | None, "cache": bool}
 UNLOADED = dict.fromkeys(("Yardstick", "Model", "Engine", "Run"), Any)
 """Types of options that are not imported for help."""
 SELDOM = {"text_encoder", "categorical", "numeric", "decimal", "dayfirst", "no_label_normalization", "sep"}
-SELDOM |= {"encoding", "header", "sheet", "na_values", "sample", "stream", "bits", "public"}
+SELDOM |= {"no_rows", "encoding", "header", "sheet", "na_values", "sample", "stream", "bits", "public"}
 """Options about columns and output that `--help-all` shows and `--help` does not."""
 
 
@@ -48,7 +52,7 @@ class Columns:
         None, "Feature columns: names or patterns: 'age,emb_*' (default: all others)."
     )
     exclude: str | None = option(None, "Columns to leave out: names or patterns, such as 'when,raw_*'.")
-    weights: str | None = option(None, "Column that says how often a row counts.")
+    weights: str | None = option(None, "Column that says how often a row counts; in files without it, once.")
     impute: bool = option(False, "Fill in missing feature values instead of refusing them.")
     text_encoder: str | None = option(
         None, "Sentence-transformers model for texts (default: hashed n-grams)."
@@ -88,6 +92,7 @@ class Showing:
     csv: Path | None = option(None, "Write the table: every block or pair and arm, in nats, unclipped.")
     plot: Path | None = option(None, "Draw the result: .png, .svg or .pdf.")
     report: list[Path] | None = option(None, "Write a report: .html, .md or .json; can be repeated.")
+    no_rows: bool = option(False, "No rows of the data in reports (of audits: examples of what changed).")
 
 
 @dataclass(frozen=True)
@@ -168,6 +173,22 @@ class Command(TyperCommand):
             if type(error).__name__ == "MissingParameter" and getattr(wrong.param, "name", None) == "test":
                 wrong.message = HELD_OUT
             raise
+
+
+def as_words(given: Mapping[str, Any]) -> list[str]:
+    """Options as the command line takes them."""
+    words = []
+    for name, value in given.items():
+        flag = f"--{name.replace('_', '-')}"
+        if value is True:
+            words.append(flag)
+        elif value is False and name in TRISTATE:
+            words.append(flag.replace("--", "--no-", 1))
+        elif value is not None and value is not False:
+            several = value if isinstance(value, list | tuple) else [value]
+            each = several if name in REPEATED else [",".join(map(str, several))]
+            words += [word for one in each for word in (flag, str(one))]
+    return words
 
 
 def word(help: str, *names: str, panel: str | None = None, **settings: Any) -> Any:

@@ -28,8 +28,7 @@ def result(result: Any, options: Showing, reading: Sequence[Mapping[str, Any]] =
         told = result.to_dict(**bits) | ({"reading": list(reading)} if reading else {})
         print(json.dumps(views.finite(told), indent=2, allow_nan=False))
     elif options.quiet:
-        codes = ", ".join(one.code for one in getattr(result, "checks", ()) if one.fires)
-        print(views.line(result, **bits) + (f" (fired: {codes})" if codes else ""))
+        print(quiet_line(result, **bits))
     else:
         print_rich(views.full(result, verbose=options.verbose, **bits))
         if options.verbose and getattr(result, "case", None) is not None:
@@ -46,10 +45,18 @@ def result(result: Any, options: Showing, reading: Sequence[Mapping[str, Any]] =
             suffix = options.plot.suffix.lower()[1:]
             views.plot(result, None, options.bits).savefig(place, format=suffix, dpi=150)
         announce("picture", options.plot, options.quiet)
+    if options.report and options.no_rows:
+        result = result.without_rows()
     for path in options.report or ():
         with listen(options.quiet, preparing=REPORTING):
             views.write(result, path, options.bits)
         announce("report", path, options.quiet)
+
+
+def quiet_line(result: Any, **bits: bool) -> str:
+    """A result in one line, with the checks that fired."""
+    codes = ", ".join(one.code for one in getattr(result, "checks", ()) if one.fires)
+    return views.line(result, **bits) + (f" (fired: {codes})" if codes else "")
 
 
 def announce(what: str, path: Path, quiet: bool) -> None:

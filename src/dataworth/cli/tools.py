@@ -26,6 +26,69 @@ def checks(
     return list_checks(codes)
 
 
+CHECKED = "Audits of the suite, by name (default: all)."
+SUITE_FILE = "The suite (default: dataworth.toml)."
+BASE = "Revision of git that files are compared with (default: the suite's base, else HEAD)."
+
+
+@command
+def check(
+    talking: Talking,
+    names: Annotated[list[str] | None, file(CHECKED, "NAMES...")] = None,
+    suite: Annotated[Path, word(SUITE_FILE, "--suite", metavar="FILE")] = Path("dataworth.toml"),
+    base: Annotated[str | None, word(BASE, "--base", metavar="REVISION")] = None,
+    junit: Annotated[Path | None, word("Write outcomes as JUnit XML.", "--junit", metavar="FILE")] = None,
+    markdown: Annotated[
+        Path | None, word("Write a comment for a pull request.", "--markdown", metavar="FILE")
+    ] = None,
+    reports: Annotated[
+        Path | None, word("Write a page of every audit that is measured.", "--reports", metavar="DIR")
+    ] = None,
+    no_rows: Annotated[bool, word("Show no rows of the data.", "--no-rows", metavar=" ")] = False,
+    no_cache: Annotated[bool, word("Measure all anew.", "--no-cache", metavar=" ")] = False,
+    allow_code: Annotated[
+        bool, word("Trust the code that the suite names.", "--allow-code", metavar=" ")
+    ] = False,
+) -> int:
+    """Run the audits of a suite, dataworth.toml: may these data be merged? Only what changed is measured.
+
+    'dataworth init' writes a suite. Exit code 1: a threshold is not kept; 2: an audit cannot be made.
+    ('dataworth checks', another command, lists the trust checks.)
+
+    Example: dataworth check
+
+    Example: dataworth check --base origin/main --junit junit.xml --markdown comment.md
+    """
+    from .files import check_outputs
+    from .suite.commands import Written, run_suite
+    from .suite.file import read_suite
+
+    check_outputs(junit, markdown)
+    return run_suite(
+        read_suite(suite, allow_code),
+        names or [],
+        base,
+        talking,
+        Written(junit=junit, markdown=markdown, reports=reports, rows=not no_rows),
+        cache=not no_cache,
+    )
+
+
+@command
+def init(
+    talking: Talking,
+    directory: Annotated[Path, file("Where the data are (default: here).", "DIR")] = Path("."),
+    force: Annotated[bool, word("Replace a suite that exists.", "--force", metavar=" ")] = False,
+) -> None:
+    """Write a suite, dataworth.toml, from the data and test sets that a directory has.
+
+    Example: dataworth init
+    """
+    from .suite.commands import make_suite
+
+    make_suite(directory, force, talking)
+
+
 @command
 def curations(talking: Talking) -> object:
     """List the curations that 'dataworth audit --curate' knows; -v says why each is strategic or not.

@@ -50,11 +50,15 @@ FEWEST = 10
 
 @dataclass(frozen=True)
 class Leaks:
-    """The datasets without rows of the test set, how many test rows those were, and a note for the user."""
+    """The datasets without rows of the test set, how many test rows those were, and a note for the user.
+
+    gone: which rows of each dataset are left out.
+    """
 
     data: dict[str, Dataset]
     found: int
     note: str | None
+    gone: dict[str, Flags]
 
 
 def drop_leaks(test: Dataset, data: Mapping[str, Dataset], *, states: bool = False) -> Leaks:
@@ -78,7 +82,7 @@ def drop_leaks(test: Dataset, data: Mapping[str, Dataset], *, states: bool = Fal
         refuse_all_gone(len(part), len(data[name]), name)
     blind = any(not look.told for look in looks.values())
     note = taken_out(count, data, gone) if count else REPEATING if blind else None
-    return Leaks(kept, count, "; ".join(filter(None, (note, shared_groups(test, kept)))) or None)
+    return Leaks(kept, count, "; ".join(filter(None, (note, shared_groups(test, kept)))) or None, gone)
 
 
 def look_at_states(test: Dataset, data: Mapping[str, Dataset]) -> dict[str, Equals]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, Rows
+from ..arrays import Array, Flags, Rows
 from ..data.dataset import Dataset, label_keys
 from ..data.labels import Classes, Numeric
 from ..data.leaks import clustered_note, drop_leaks
@@ -34,7 +34,7 @@ class Measurement:
     what: score, audit or rank. data: the datasets by the names users know them by, without rows of the test
     set; leaked: how many test rows stood in them. notes: what a reader of the result must know. sealed: names
     of datasets whose rows nobody sees. passes: over a file whose rows were not kept, if there were any;
-    `data` are then a sample of them.
+    `data` are then a sample of them. gone: which rows of each dataset were left out as rows of the test set.
     """
 
     what: str
@@ -46,6 +46,7 @@ class Measurement:
     notes: tuple[str, ...]
     sealed: tuple[str, ...] = ()
     passes: int | None = None
+    gone: Mapping[str, Flags] = field(default_factory=dict)
 
     @property
     def metric(self) -> str:
@@ -71,7 +72,7 @@ def prepare(what: str, data: Mapping[str, Dataset], test: Dataset, options: Opti
     found = [leaks.note if data else None, *single, clustered and f"the test set: {clustered}"]
     notes = [*modelling_notes(yardstick, options), *(note for note in found if note)]
     own: dict[str, Any] = {"what": what, "yardstick": yardstick, "options": options, "notes": tuple(notes)}
-    return Measurement(data=leaks.data, test=test, leaked=leaks.found, **own)
+    return Measurement(data=leaks.data, test=test, leaked=leaks.found, gone=leaks.gone, **own)
 
 
 @dataclass(frozen=True)

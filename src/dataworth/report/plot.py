@@ -108,6 +108,9 @@ def plane(axes: Any, chart: Plane) -> None:
     """Series between two axes."""
     if chart.log:
         axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(
+            lambda value, _: f"{value:g}"
+        )  # powers as matplotlib writes are no text
     if chart.chosen is not None:
         axes.axvline(chart.chosen, color=GREY, linewidth=1.0, linestyle="--", label="chosen")
     if chart.x_zero:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields, replace
 from importlib import import_module
 from importlib.metadata import version
 from os import PathLike
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -42,12 +42,17 @@ class Shown:
         return import_module(REPORTS).plot(self, path, bits)
 
     def report(self, path: str | PathLike[str], bits: bool = False) -> None:
-        """Write a report: one page for people who were not there, without any row of the data.
+        """Write a report: one page for people who were not there. Of audits it shows some rows of the data,
+        which `without_rows()` leaves out.
 
         What has to be measured again for it (parts, other priors, sizes) is on it if the result
         kept its rows (`keep=True`). `path` ends in .html (a page that needs nothing else), .md or .json.
         """
         import_module(REPORTS).write(self, path, bits)
+
+    def without_rows(self) -> Self:
+        """The same without rows of the data, of which reports of audits show some."""
+        return self
 
     def _repr_html_(self) -> str:
         """The short form, for notebooks."""

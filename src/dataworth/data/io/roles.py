@@ -78,13 +78,15 @@ def assign_roles(table: Any, problems: list[str], **wishes: Unpack[Asked]) -> li
     """One role per column of a pyarrow table, in the table's order; what is wrong is added to `problems`.
 
     The label is guessed only if exactly one column is named like one; groups, attributes and weights never.
-    With `absent_ok`, `exclude` may name columns that are not there.
+    With `absent_ok`, `exclude` and `weights` may name columns that are not there: rows then count once.
     """
     names = list(table.column_names)
     wrong: list[str] = []
     found: dict[str, tuple[RoleName, str]] = {}
     for role, wish in REQUESTS.items():
         column: Any = wishes.get(wish)
+        if wish == "weights" and column not in names and wishes.get("absent_ok"):
+            continue
         if column is not None and _can_be(column, role, names, found, wrong):
             found[column] = role, "asked for"
     chosen = _chosen(wishes.get("features"), names, found, "feature", wrong)

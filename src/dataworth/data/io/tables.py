@@ -144,7 +144,8 @@ def _read_json_lines(path: Path) -> Any:
 
 
 def _read_json(path: Path) -> Any:
-    """A list of objects, an object of lists, or lines of objects under the wrong name."""
+    """A list of objects, an object of lists, what pandas writes (`to_json` in any orient that has names), or
+    lines of objects under the wrong name."""
     raw = path.read_bytes()
     try:
         told = parse_json(raw, inf)
@@ -153,16 +154,52 @@ def _read_json(path: Path) -> Any:
             raise
         told = None
     if isinstance(told, dict):
+        told = _of_pandas(told)
+    if isinstance(told, dict):
         refuse_columns(len(told))
         with suppress(ValueError, TypeError):
             return pa.table(told)
     if isinstance(told, list):
+        if told and isinstance(told[0], list):
+            without = "its rows are lists, which do not name their columns"
+            raise DataworthError(f"{without}: write objects, in pandas to_json(orient='records')")
         columns = len(told[0]) if told and isinstance(told[0], dict) else 0
         refuse_columns(columns)
         refuse_unpacked(len(raw), sizes.CELL * len(told) * columns, sizes.UNPACK)
         return pa.Table.from_pylist(told)
     sizes.size_of_lines(path)  # which refuses too many keys
     return _read_json_lines(path)
+
+
+def _is_object(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _of_pandas(told: dict[str, Any]) -> Any:
+    """What `DataFrame.to_json` wrote, as an object of lists or a list of objects; anything else as it is.
+
+    Of an object of objects, the outer names are columns (pandas' default), unless only they are numbers.
+
+    >>> _of_pandas({"a": {"0": 1, "1": 2}, "b": {"0": 3, "1": 4}})
+    {'a': [1, 2], 'b': [3, 4]}
+    >>> _of_pandas({"0": {"a": 1, "b": 3}, "1": {"a": 2, "b": 4}})
+    [{'a': 1, 'b': 3}, {'a': 2, 'b': 4}]
+    >>> _of_pandas({"columns": ["a"], "index": [0, 1], "data": [[1], [2]]})
+    {'a': [1, 2]}
+    """
+    rows, names = told.get("data"), told.get("columns")
+    if told.keys() == {"schema", "data"} and isinstance(rows, list) and all(map(_is_object, rows)):
+        return [{name: cell for name, cell in row.items() if name != "index"} for row in rows]
+    if told.keys() == {"columns", "index", "data"} and isinstance(names, list) and isinstance(rows, list):
+        if all(isinstance(row, list) and len(row) == len(names) for row in rows):
+            return dict(zip(map(str, names), map(list, zip(*rows, strict=True)), strict=True))
+        return told
+    inner = list(told.values())
+    if not inner or not all(_is_object(one) and one.keys() == inner[0].keys() for one in inner):
+        return told
+    if all(map(str.isdecimal, told)) and not all(map(str.isdecimal, inner[0])):
+        return inner
+    return {name: [one[key] for key in inner[0]] for name, one in told.items()}
 
 
 def _read_arrow(path: Path) -> Any:

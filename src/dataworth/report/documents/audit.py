@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 
 from dataworth.measure.intervals import Estimate
@@ -10,11 +11,11 @@ from dataworth.valuation.audit.audit import Audit
 from dataworth.valuation.audit.verdict import UP
 from dataworth.valuation.disclosure import round_blocks
 from dataworth.valuation.supplementary import Further
-from dataworth.wording import counted
 
 from ..document import VERDICT_TONES, Answer, Document, Facts, Forest, Plane, Point, Section, Series, Table
 from ..numbers import Unit, benchmark, counted_pmi, describe_per_row, draws, number, per_what
 from . import shared
+from .changed import change_text, changed_blocks, twins_text
 
 ANSWERS = {
     "informative": (
@@ -47,11 +48,16 @@ ANSWERS = {
         "Do not adopt it on the benchmark's word: away from this test set, expect it to do worse.",
     ),
     "harmful": (
-        "The curation hurt the data: they are worth less than after a random removal of as many rows.",
+        "The curation hurt the data: they are worth less than a blind change of the same size leaves them.",
         "Keep the old data, and look at what the curation removed or changed.",
     ),
 }
 """What a verdict says, and what to do."""
+SAME_SIZE = {
+    "harmful": "The curation hurt the data: they are worth less than before, and as many.",
+    "costly": "The curated data are worth less than before, and as many.",
+}
+"""What these say where neither rows nor weights changed their number."""
 SHARPER = 2.0
 """Ratio of temperings from which a reader is told to recalibrate."""
 NO_VERDICT = "The design equal-size compares rows, not datasets: there is no verdict."
@@ -68,6 +74,8 @@ def document(audit: Audit, further: Further, unit: Unit) -> Document:
     why = ""
     if verdict == "inconclusive" and audit.interval is not None and audit.interval[0] > 0:
         why = f" ({audit.reason})"  # an interval above zero asks for the reason
+    if audit.control is not None and audit.control.selection == audit.delta:  # compared with the data before
+        sentence = SAME_SIZE.get(verdict, sentence)
     often = {str(arm): times for arm, times in audit.table.tempering.items()}
     times = often.get("after", 1.0) / often.get("before", 1.0)  # as often as rows before count
     if verdict in UP and times >= SHARPER:
@@ -242,33 +250,9 @@ def _what_could_be_seen(audit: Audit, unit: Unit) -> Section:
     curation, twins = audit.details.curation, audit.change.get("twins")
     more = [] if curation is None else [("Curation", str(curation["name"]))]
     more += [] if twins is None else [("Twins", twins_text(twins))]
-    blocks = (Facts(facts, "brief"), *([Facts(more)] if more else []))
+    shown = changed_blocks(audit.change, [asdict(one) for one in audit.examples])
+    blocks = (Facts(facts, "brief"), *([Facts(more)] if more else []), *shown)
     return Section("What changed, and what could have been seen", blocks)
-
-
-def change_text(change: dict[str, Any]) -> str:
-    """What became of the rows, by kinds that add up.
-
-    All but the new and repeated are the rows before, all but the removed the rows after. Rows may be both
-    edited and relabelled, and copies of kept rows may be: then these two stand apart.
-
-    >>> change = {"kept": 9, "unchanged": 4, "removed": 1, "new": 0, "repeated": 2, "matched_by": "ids"}
-    >>> change_text({**change, "edited": 2, "relabelled": 3})
-    '4 kept unchanged, 2 edited, 3 relabelled, 1 removed, 2 repeated (rows matched by ids)'
-    >>> change_text({**change, "edited": 2, "relabelled": 5})
-    '4 kept unchanged, 5 changed, 1 removed, 2 repeated (2 edited, 5 relabelled; rows matched by ids)'
-    """
-
-    def counts(found: dict[str, int]) -> str:
-        return ", ".join(f"{n} {kind}" for kind, n in found.items() if n)
-
-    kinds = {kind: change[kind] for kind in ("edited", "relabelled")}
-    changed = {"changed": change["kept"] - change["unchanged"]}
-    apart = "" if sum(kinds.values()) == changed["changed"] else f"{counts(kinds)}; "
-    kept = "kept unchanged" if any(kinds.values()) else "kept"
-    rest = {kind: change[kind] for kind in ("removed", "new", "repeated")}
-    told = counts({kept: change["unchanged"], **(changed if apart else kinds), **rest})
-    return f"{told} ({apart}rows matched by {change['matched_by']})"
 
 
 def _changed_rows(audit: Audit) -> str:
@@ -278,15 +262,6 @@ def _changed_rows(audit: Audit) -> str:
         if count is not None and given is not None and (why := shared.of_given(count, given)):
             told.append(f"{count} rows {name}{why}")
     return "; ".join(told)
-
-
-def twins_text(twins: dict[str, Any]) -> str:
-    """Which of rows with the same features and several labels stayed."""
-    told = f"{counted(twins['sets'], 'set')} of rows have the same features and several labels"
-    if not twins["thinned"]:
-        return f"{told}; none lost only some"
-    stayed, went = (", ".join(f"{label} {n}" for label, n in twins[k].items()) for k in ("stayed", "gone"))
-    return f"{told}; {twins['thinned']} lost some: {stayed} stayed, {went} went"
 
 
 def could_see(audit: Audit, unit: Unit) -> list[tuple[str, str]]:

@@ -6,15 +6,16 @@ with what the data's own models could have done (`attribution`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar, Self, Unpack
 
 import numpy as np
 
 from ...data.changes import compare
 from ...data.dataset import Dataset
 from ...data.keys import check_commitment
+from ...data.moved import Example, examples, moved
 from ...errors import DataworthError
 from ...measure import (
     AFTER,
@@ -94,6 +95,7 @@ class Audit(Result):
     slices: tuple[Slice, ...] = nats()
     change: dict[str, Any]
     design: str
+    examples: tuple[Example, ...] = field(default=(), metadata={"told": False})
 
     @property
     def word(self) -> str:
@@ -111,6 +113,10 @@ class Audit(Result):
     def to_dict(self, bits: bool = False, parts: bool = False) -> dict[str, Any]:
         """Plain data for JSON; `word` is the verdict, and the column for which it may be strategic."""
         return super().to_dict(bits, parts) | {"word": self.word}
+
+    def without_rows(self) -> Self:
+        """The same without examples of rows that changed."""
+        return replace(self, examples=())
 
     @property
     def headline(self) -> str:
@@ -171,6 +177,7 @@ def audit(
     given, scored = {"before": before} | ({} if after is None else {"after": after}), test
     notes: tuple[str, ...] = ()
     parts: dict[str, Dataset] = {}
+    rows: tuple[Example, ...] = ()
     if opts.committed is not None:
         check_commitment(before, opts.committed, opts.key)
     if after is not None:
@@ -183,6 +190,7 @@ def audit(
     fixed, columns = replace(opts, yardstick=yardstick), yardstick.recipe.columns
     before, scored = yardstick.numbered(before).select(columns), yardstick.numbered(scored)
     about: dict[str, Any] = {}
+    about_change: dict[str, Any] = {}
     if curate is not None:
         if hasattr(curate, "bound") and hasattr(curate, "why"):
             curate = curate.bound(before)  # as it is meant for these data, or a sentence
@@ -197,12 +205,16 @@ def audit(
         if curate is not None:
             after, scored = curated_whole(before, scored, curate, opts.seed)
         assert after is not None
+        read = given["before"], after
         after = yardstick.numbered(after).select(columns)
         prepared = prepare("audit", {NAMES["before"]: before, NAMES["after"]: after}, scored, fixed)
         before, after = prepared.data.values()
         about["after_rows"] = len(after)
         notes += change_notes(yardstick, before, after, prepared.test)
         made = compare(before, after)
+        about_change = moved(*read, made, [*prepared.gone.values()])
+        first = tuple(one["column"] for one in about_change["columns"])
+        rows = examples(*read, made, [*prepared.gone.values()], first)
         # rows that curation left alone stand in the pool once
         parts = {"before": before, "after": after.take(made.own), "test": prepared.test}
         pool = Pool.build(yardstick, parts, opts.own_model)
@@ -228,9 +240,10 @@ def audit(
     seen = sighted(case, parts) if design == "whole" else None
     name = None if curate is None else str(about["curation"]["name"])
     replay, change = Replay.of("audit", given, test, opts, curate=name), curated[0].arms.change.to_dict()
-    return summarise(
-        answered(case, test, judged), change, design, replay, {"before_rows": len(before), **about}, seen
-    )
+    change |= about_change
+    about = {"before_rows": len(before), **about}
+    found = summarise(answered(case, test, judged), change, design, replay, about, seen)
+    return replace(found, examples=rows)
 
 
 def with_controls(arms: Arms, seed: int) -> dict[Arm, Sample]:

@@ -133,7 +133,8 @@ def judge(plan: Plan, table: PairTable) -> Judged:
     rows = float(table.test_rows.mean())
     made, material = attributed(plan, table)
     outside = None if made is None else Beyond(made.external_gain, material)
-    verdict, reason = decide(delta, selection, benchmark, outside, rows, free)
+    fewer = bool(removals.size)  # else neither rows nor weights changed their number
+    verdict, reason = decide(delta, selection, benchmark, outside, rows, free, fewer)
     return Judged(
         delta, accuracy, benchmark, control, made if delta.positive else None, verdict, reason, free
     )
@@ -182,12 +183,13 @@ def decide(
     outside: Beyond | None,
     rows: float,
     free: Balanced | None = None,
+    fewer: bool = True,
 ) -> tuple[str, str]:
     """Verdict and reason from ΔPMI (after − before) over blocks of so many test rows, and the benchmark's.
 
     `outside` says how far `after` stands above the strongest blind baseline (None if none was evaluated),
-    `selection` above as many rows removed at random, `free` what changed where a declared attribute does not
-    tell the label.
+    `selection` above as many rows removed at random (where `fewer` rows or weights are left; else above the
+    data before), `free` what changed where a declared attribute does not tell the label.
 
     >>> up = Estimate(2.0, 0.5, (1.0, 3.0))  # at 99 %: 0.7 to 3.3
     >>> none, unsure = Estimate(0.0, 0.1, (-0.2, 0.2)), Estimate(1.0, 1.0, (-1.0, 3.0))
@@ -229,9 +231,12 @@ def decide(
         if surely.positive and holds:
             return "strategic", "it keeps what the test rewards, and the data carry less information"
         if surely.negative and not spared:
-            return "harmful", "it lowers the information, and more than a blind change of the same size does"
-        told = "it lowers the information, but not shown to do so more than a blind change of the same size"
-        return "costly", told
+            more = (
+                "more than a blind change of the same size does" if fewer else "no loss of rows explains it"
+            )
+            return "harmful", f"it lowers the information, and {more}"
+        than = " more than a blind change of the same size" if fewer else " beyond doubt (99 %)"
+        return "costly", f"it lowers the information, but not shown to do so{than}"
     if delta.interval is None:
         return "inconclusive", "there is no interval: the data hold too few disjoint blocks of this size"
     drawing = delta.stderr is not None and delta.monte_carlo > 0.5 * delta.stderr  # none of it over blocks
