@@ -1,6 +1,6 @@
-"""Sources of the data (annotators, vendors): what each adds to the others, and its Shapley share.
+"""Sources of the data (annotators, vendors): what each adds to the others, its Shapley share, its errors.
 
-Both are refitted. Intervals are over blocks of the test set, simultaneous over sources (Bonferroni). Beside
+The first two are refitted. Intervals are over blocks of the test set, simultaneous over sources (Bonferroni). Beside
 each source stand random groups of as many rows of the others (of all, if those are too few).
 """
 
@@ -16,6 +16,7 @@ from ...measure import LEVEL, Estimate, against_controls, make_estimate, over_bl
 from ...wording import option
 from ..blocks import DATA, Blocks, coalitions, joined, shapley_values
 from ..result import nats
+from .label_noise import Trust, error_rate
 
 REPLICATES = 8
 """Random groups of each source's size."""
@@ -26,7 +27,8 @@ class GroupValue:
     """One source, in nats per block of the test set.
 
     value: what it adds to all other sources. share: its Shapley share of what all are worth. against_random:
-    its value less that of as many rows taken at random. worse: that is shown to be below zero.
+    its value less that of as many rows taken at random: what is lost here, re-labelling as well as the others
+    do would add. worse: that is shown to be below zero. error_rate: proportion of wrong labels.
     """
 
     name: str
@@ -35,9 +37,10 @@ class GroupValue:
     share: Estimate = nats()
     against_random: Estimate = nats()
     worse: bool
+    error_rate: Estimate
 
 
-def value_groups(blocks: Blocks) -> tuple[GroupValue, ...]:
+def value_groups(blocks: Blocks, trusted: Trust) -> tuple[GroupValue, ...]:
     """Value and share of every source, largest share first."""
     data, whole = blocks.prepared.data[DATA], blocks.samples[DATA]
     names, code, sizes = np.unique(np.asarray(data.groups), return_inverse=True, return_counts=True)
@@ -69,6 +72,7 @@ def value_groups(blocks: Blocks) -> tuple[GroupValue, ...]:
     for name, size in zip(parts, sizes, strict=True):
         without = worth[every - {name}]
         controls = np.column_stack([pmi[f"random {name} {k}"] for k in range(REPLICATES)])
+        own = data.groups == name
         below = against_controls(without, controls, level)
         interval = None if below.interval is None else (-below.interval[1], -below.interval[0])
         found.append(
@@ -79,6 +83,7 @@ def value_groups(blocks: Blocks) -> tuple[GroupValue, ...]:
                 share=over_orders(shares[name], level),
                 against_random=replace(below, value=-below.value, interval=interval),
                 worse=below.positive,
+                error_rate=error_rate(trusted.if_right[own], trusted.if_wrong[own], level),
             )
         )
     return tuple(sorted(found, key=lambda one: -one.share.value))

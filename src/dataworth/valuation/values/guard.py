@@ -25,19 +25,29 @@ from ...data.order import canonical
 from ...errors import DataworthError
 from ...wording import counted, option
 from ...yardstick.yardstick import LEAST_ROWS
-from .lineage import LEVEL, Hashes, Lineage, kept_parts, p_by_chance
+from .lineage import LEVEL, Hashes, Lineage, kept_parts, p_by_chance, p_of_list
 from .values import Values
 
 ABOUT = "dataworth/values-file/2"
 SUFFIXES = (".parquet", ".csv")
+REVIEW_SUFFIX, MAX_HEAD = ".jsonl", 1 << 28
+RESTORE = "restore the file from a copy, or move it away to begin anew."
 MAX_KEY_LENGTH = 64
 """Bytes of a key of BLAKE2b."""
 COLUMNS = {"value": 1.0, "log_label": 1.0, "p_wrong": -1.0}
 """What rows can be chosen by, and the sign that brings those to be looked at to the front."""
+LIST = "harmful"
+WAYS = len(COLUMNS) + 1
+"""Ways to choose that are looked at: by each column, and by the list."""
+REVIEW = "dataworth/review/1"
+"""What the first line of the log of a review says it is."""
 
 
 class Stored(NamedTuple):
-    """Values of rows as a file holds them, with what they are of and by: keyed hashes of rows."""
+    """Values of rows as a file holds them, with what they are of and by: keyed hashes of rows.
+
+    The log of a review has no values: half of the test set was left to judge whatever was changed by it.
+    """
 
     name: str
     key: str
@@ -47,7 +57,7 @@ class Stored(NamedTuple):
     @classmethod
     def of(cls, values: Values) -> Stored:
         """The same of values at hand."""
-        columns = {name: np.asarray(getattr(values.rows, name), dtype=float) for name in COLUMNS}
+        columns = {name: np.asarray(getattr(values.rows, name), dtype=float) for name in (*COLUMNS, LIST)}
         return cls("the values", values.key, values.lineage, columns)
 
     def chose(self, before: Dataset, after: Dataset) -> bool:
@@ -56,12 +66,14 @@ class Stored(NamedTuple):
         rows = np.flatnonzero(place >= 0)
         if self.lineage.sample_splitting:
             return bool((kept[rows] != 1.0).any())
-        return any(self._chose(name, kept[rows], place[rows]) for name in COLUMNS)
+        found = [self._p_of_order(name, kept[rows], place[rows]) for name in COLUMNS]
+        found.append(p_of_list(kept[rows], self.columns[LIST][place[rows]] > 0))
+        return WAYS * min(found) < LEVEL
 
-    def _chose(self, name: str, kept: Array, place: Any) -> bool:
+    def _p_of_order(self, name: str, kept: Array, place: Any) -> float:
         order = COLUMNS[name] * self.columns[name][place]
         known = np.isfinite(order)
-        return len(COLUMNS) * p_by_chance(kept[known], order[known]) < LEVEL
+        return p_by_chance(kept[known], order[known])
 
 
 def judges(
@@ -137,8 +149,28 @@ def lineage_of(told: dict[str, Any]) -> Lineage:
     return Lineage(tuple(columns), hashes("data"), ids, hashes("test"), split)
 
 
+def load_review(path: Path) -> Stored | None:
+    """The log of a review, by its first line; None for any other file, and a sentence for a damaged one."""
+    with path.open("rb") as file:
+        first = file.readline(MAX_HEAD)
+    try:
+        told = parse_json(first)
+        if not isinstance(told, dict) or told.get("schema") != REVIEW:
+            raise ValueError
+    except ValueError:
+        if REVIEW.encode() not in first:
+            return None
+        raise DataworthError(f"{path}: the first line of this review log is damaged: {RESTORE}") from None
+    try:
+        return Stored(str(path), told["key"], lineage_of(told), {})
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise DataworthError(f"{path}: the first line of this review log is damaged: {RESTORE}") from None
+
+
 def load_values(path: Path) -> Stored | None:
-    """A file that `save_values` wrote; None for any other, and a sentence for one that is damaged."""
+    """A file that `save_values` wrote, or a review log; None for any other, a sentence for one damaged."""
+    if path.suffix == REVIEW_SUFFIX:
+        return load_review(path) if path.is_file() else None
     if not beside(path).is_file():
         return None
     try:
@@ -151,6 +183,7 @@ def load_values(path: Path) -> Stored | None:
         if rows != {len(table)} or not MIN_KEY_LENGTH <= length <= MAX_KEY_LENGTH:
             raise ValueError("it does not fit")
         columns = {name: table[name].cast("float64").to_numpy() for name in COLUMNS}
+        columns[LIST] = np.array([str(one).lower() == "true" for one in table[LIST].to_pylist()], dtype=float)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, NotImplementedError) as error:
         raise DataworthError(
             f"{path} cannot be read as values, with {beside(path).name} ({type(error).__name__}): "
@@ -162,7 +195,9 @@ def load_values(path: Path) -> Stored | None:
 def files_in(folders: Iterable[Path]) -> list[Stored]:
     """Files of values that lie in these folders."""
     paths = (path for folder in dict.fromkeys(folders) for path in sorted(folder.iterdir()))
-    found = (load_values(path) for path in paths if path.suffix in SUFFIXES and path.is_file())
+    found = (
+        load_values(path) for path in paths if path.suffix in (*SUFFIXES, REVIEW_SUFFIX) and path.is_file()
+    )
     return [stored for stored in found if stored is not None]
 
 
@@ -178,6 +213,7 @@ def stored_in(
         elif not isinstance(one, Stored) and (read := load_values(Path(one))) is not None:
             one = read
         if not isinstance(one, Stored):
-            raise DataworthError(f"{one} is no file of values: give one of 'dataworth values -o FILE'.")
+            how = "'dataworth values -o FILE', or the log of 'dataworth review'"
+            raise DataworthError(f"{one} is no file of values: give one of {how}.")
         found.append(one)
     return found

@@ -128,6 +128,23 @@ def p_by_chance(kept: Array, order: Array) -> float:
     return min(1.0, 2.0 * min(found))
 
 
+def p_of_list(kept: Array, listed: Flags) -> float:
+    """Probability that so many of the rows which lost weight stand on a list: hypergeometric.
+
+    >>> listed, kept = np.arange(300) < 2, np.ones(300)
+    >>> kept[:2] = 0.0
+    >>> round(1 / p_of_list(kept, listed))
+    44850
+    """
+    lost = kept < np.median(kept) if len(kept) else np.zeros(0, dtype=bool)
+    found = int((lost & listed).sum())
+    if not found:
+        return 1.0
+    from scipy.stats import hypergeom
+
+    return float(hypergeom.sf(found - 1, len(kept), int(listed.sum()), int(lost.sum())))
+
+
 def _tail(changed: Array, rank: Array) -> float:
     total, square = float(changed.sum()), float((changed**2).sum())
     if total <= 0:
