@@ -327,7 +327,8 @@ def review(
 ) -> int:
     """Show the labels that are most likely wrong, one by one, to be corrected: a page on this machine alone.
 
-    Half of the test set makes the list; the other half judges the corrections. Interrupt, and continue, at any time.
+    Half of the test set makes the list; the other half judges the corrections. It can be interrupted, and
+    continued, at any time.
 
     Example: dataworth review raw.csv --test test.csv -o corrected.csv
 

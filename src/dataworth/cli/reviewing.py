@@ -81,7 +81,7 @@ def open_session(
         )
     found = measure(job, parsed, {"sample_splitting": True}, loaded._replace(sources=None), showing)
     sources = None if loaded.sources is None else loaded.sources.tolist()
-    hidden = [label, *(role.column for role in loaded.inputs.roles(data) if role.role == "id")]
+    hidden = [str(label), *(role.column for role in loaded.inputs.roles(data) if role.role == "id")]
     folders = [one for one in (wanted.images, data.absolute().parent, Path.cwd()) if one is not None]
     return Session(
         data=rows,

@@ -1,5 +1,5 @@
-"""People look at the labels that are most likely wrong: a local page, a log of what they say, a spreadsheet.
+"""People look at the labels that are most likely wrong: a local page, a log, a spreadsheet.
 
-The list is chosen by one half of the test set (`dataworth.valuation.values.lineage.choosing_half`), and what is
-corrected is judged by the other half. Nothing leaves the machine.
+The list is chosen by one half of the test set (`valuation.values.lineage.choosing_half`), and corrections are
+judged by the other half. Nothing leaves the machine.
 """

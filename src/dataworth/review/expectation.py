@@ -1,11 +1,11 @@
 """How many labels are still wrong, by what the reviewers found so far, and when to stop.
 
-p_i is the probability that label i is wrong (`RowValues.p_wrong`). What reviewers say of labels recalibrates it,
+p_i is the probability that label i is wrong (`RowValues.p_wrong`). What reviewers say recalibrates it:
 
     logit q_i = a + b · logit p_i,      a ~ N(0, 1),  b ~ N(1, ½²),
 
-by the mode of (a, b) given the labels that were found right and wrong. Then Σ q_i over labels that nobody looked
-at is the expected number of errors left, and over the next ones in the list what is still to be gained.
+by the mode of (a, b) given the labels that were found right and wrong. Then Σ q_i over labels that nobody
+looked at is the expected number of errors left, and over the next ones in the list what is to be gained.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from dataworth.arrays import Array, Flags
 
 SPREAD = np.array([1.0, 0.5])
 MIDDLE = np.array([0.0, 1.0])
-FAR = 12.0
-"""Logits beyond which nothing is more certain."""
+LOWEST, HIGHEST = -12.0, 4.0
+"""Logits beyond which nothing is more certain: a label of p = 1 − 10⁻⁹ that is right after all tells of
+itself, not of all others."""
 STEPS = 30
 NEXT = 50
 """Rows that are looked ahead."""
@@ -34,7 +35,7 @@ def recalibrated(p: Array, seen: Flags, wrong: Flags) -> Array:
     >>> 0.1 < recalibrated(p, first, first & (np.arange(300) % 10 == 0))[0] < 0.12
     True
     """
-    x = np.clip(logit(p), -FAR, FAR)
+    x = np.clip(logit(p), LOWEST, HIGHEST)
     design, y = np.column_stack([np.ones(int(seen.sum())), x[seen]]), wrong[seen].astype(float)
     known = np.isfinite(design[:, 1])
     design, y = design[known], y[known]

@@ -1,7 +1,7 @@
 """The log of a review: one line a decision, on the disk before it is confirmed, never written over.
 
-The first line says of which data and test rows it is; each other line carries a checksum. What a power cut, or
-anything else, did to a line costs that line alone: the others count, and the file stays as it is.
+The first line says of which data and test rows it is; each other line carries a checksum. What a power cut,
+or anything else, did to a line costs that line alone: the others count, and the file stays as it is.
 """
 
 from __future__ import annotations

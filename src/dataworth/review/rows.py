@@ -19,6 +19,8 @@ LONG = 60
 """Characters from which a cell is a text to be read."""
 NEAREST, LIKE_IT = 10, 3
 """Rows that are asked what they say, and of those that say otherwise how many are shown."""
+LOOKED_AT = 50
+"""Rows by which columns of images are found."""
 MAX_IMAGE = 30_000_000
 """Bytes of an image."""
 MAGIC = {
@@ -86,13 +88,18 @@ class Rows:
     def _pictures(self) -> tuple[str, bool] | None:
         """The column of images, and whether they are paths."""
         for name in self.table.column_names:
-            first = next((cell for cell in self.table[name][:50].to_pylist() if cell is not None), None)
-            if isinstance(first, str) and Path(first).suffix.lower() in SUFFIXES:
-                if any((folder / first).is_file() for folder in self.folders):
-                    return name, True
-            elif isinstance(bytes_of(first), bytes) and type_of(bytes_of(first)):
+            first = [cell for cell in self.table[name][:LOOKED_AT].to_pylist() if cell is not None]
+            if any(type_of(bytes_of(cell)) for cell in first):
                 return name, False
+            if any(self._place(cell) for cell in first):
+                return name, True
         return None
+
+    def _place(self, cell: Any) -> Path | None:
+        """Where the file of an image is, if the cell names one."""
+        if not isinstance(cell, str) or Path(cell).suffix.lower() not in SUFFIXES:
+            return None
+        return next((place for folder in self.folders if (place := folder / cell).is_file()), None)
 
     def image(self, row: int) -> bytes | None:
         """The image of a row, if it has one that a browser shows."""
@@ -100,11 +107,9 @@ class Rows:
             return None
         name, paths = self._pictures
         cell = self.table[name][row].as_py()
-        found = bytes_of(cell)
-        if paths and isinstance(cell, str) and Path(cell).suffix.lower() in SUFFIXES:
-            places = [folder / cell for folder in self.folders]
-            place = next((one for one in places if one.is_file() and one.stat().st_size <= MAX_IMAGE), None)
-            found = None if place is None else place.read_bytes()
+        place, found = (self._place(cell), None) if paths else (None, bytes_of(cell))
+        if place is not None and place.stat().st_size <= MAX_IMAGE:
+            found = place.read_bytes()
         return found if found is not None and type_of(found) else None
 
 

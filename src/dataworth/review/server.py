@@ -1,8 +1,8 @@
 """The page of a review, on this machine alone: 127.0.0.1, a random token in every address, no other origin.
 
-Every cell of the data reaches the page as JSON and is put there as text; the page's policy runs its own script
-and nothing else. A decision is on the disk before it is answered. The corrected file is written beside, by one
-writer that always writes the newest state, whole.
+Every cell of the data reaches the page as JSON and is put there as text; the page's policy runs its own
+script and nothing else. A decision is on the disk before it is answered. The corrected file is written
+beside, by one writer that always writes the newest state, whole.
 """
 
 from __future__ import annotations
@@ -198,6 +198,8 @@ def handler(server: Server) -> type[BaseHTTPRequestHandler]:
 
         def do_GET(self) -> None:
             """The page, an image, the report, or an answer."""
+            if self.path == "/favicon.ico":  # browsers ask for it, whatever a page says
+                return self._send(204, b"", "text/plain", SILENT)
             if (path := self._path()) is None:
                 return
             if path == "":

@@ -1,4 +1,4 @@
-"""One review: the list, what was decided, the corrected file, and the audit by test rows that did not choose."""
+"""One review: the list, what was decided, the corrected file, the audit by test rows that did not choose."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ MAX_BATCH = 50
 class Session:
     """A review that is open.
 
-    values: of the data, by half of the test set. part: the table of the file, as its cells are. label: the column.
-    sources: where each row comes from, if that is known. path: of the corrected
-    file. source: what the page calls the data. options: of the audit.
+    values: of the data, by half of the test set. part: the table of the file, as its cells are. label: its
+    column of labels. sources: where each row comes from, if that is known. path: of the corrected file.
+    source: what the page calls the data. options: of the audit.
     """
 
     data: Dataset

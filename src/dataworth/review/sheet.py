@@ -87,8 +87,8 @@ def write_sheet(session: Session, path: Path) -> int:
         if name == "shown":
             for place in range(2, len(rows) + 2):
                 sheet[f"{letter}{place}"].alignment = Alignment(wrap_text=True, vertical="top")
-    with atomic_write(path) as place:
-        book.save(place)
+    with atomic_write(path) as temporary:
+        book.save(temporary)
     return len(rows)
 
 

@@ -124,8 +124,8 @@ def row_table(values: Values, places: Sequence[int], caption: str, unit: Unit) -
     for row in places[:MAX_ROWS]:
         value, stderr = rows.value[row] * unit.factor, rows.stderr[row] * unit.factor
         digits = digits_for(value, (value - stderr, value + stderr))
-        name = (Cell([Name(values.ids[row])]),) if values.ids is not None else ()
-        name += tuple(Cell(label_of(known[row])) for known in values.labels if known is not None)
+        name = [] if values.ids is None else [Cell([Name(values.ids[row])])]
+        name += [Cell(label_of(known[row])) for known in values.labels if known is not None]
         doubt = Cell(number(rows.p_wrong[row], 3), rows.p_wrong[row])
         shown = Cell(f"{number(value, digits, sign=True)} ± {number(stderr, digits)}", value)
         told.append((Cell(str(row + 1), row), *name, doubt, shown, "yes" if rows.harmful[row] else ""))

@@ -1,7 +1,7 @@
 """Sources of the data (annotators, vendors): what each adds to the others, its Shapley share, its errors.
 
-The first two are refitted. Intervals are over blocks of the test set, simultaneous over sources (Bonferroni). Beside
-each source stand random groups of as many rows of the others (of all, if those are too few).
+The first two are refitted. Intervals are over blocks of the test set, simultaneous over sources (Bonferroni).
+Beside each source stand random groups of as many rows of the others (of all, if those are too few).
 """
 
 from __future__ import annotations

@@ -114,11 +114,12 @@ def trust(yardstick: Yardstick, table: Table) -> Trust:
     return trust_classes(table, class_count(yardstick))
 
 
-RATES = (np.arange(1000) + 0.5) / 1000
+CELLS = 1000
+RATES = (np.arange(CELLS) + 0.5) / CELLS
 
 
 def error_rate(if_right: Array, if_wrong: Array, level: float) -> Estimate:
-    """The proportion ε of wrong labels among some rows: mean, s.d. and interval of its posterior
+    """The proportion ε of wrong labels among some rows: mean, s.d. and shortest interval of its posterior
 
         p(ε | labels) ∝ Beta(ε; WRONG, RIGHT) · Π_i [(1 − ε) · if_right_i + ε · if_wrong_i].
 
@@ -132,9 +133,12 @@ def error_rate(if_right: Array, if_wrong: Array, level: float) -> Estimate:
     chance = np.exp(prior + likelihood - (prior + likelihood).max())
     chance /= chance.sum()
     value = float(chance @ RATES)
-    tails = np.interp([(1.0 - level) / 2, (1.0 + level) / 2], chance.cumsum(), RATES)
     spread = float(np.sqrt(chance @ (RATES - value) ** 2))
-    return Estimate(value, spread, (float(tails[0]), float(tails[1])))
+    below = np.append(0.0, chance.cumsum())
+    ends = np.searchsorted(below, below + level)
+    starts = np.flatnonzero(ends <= CELLS)
+    first = starts[(ends[starts] - starts).argmin()] if len(starts) else 0
+    return Estimate(value, spread, (float(first / CELLS), float(min(ends[first], CELLS) / CELLS)))
 
 
 DOUBTED = 0.5

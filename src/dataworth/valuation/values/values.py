@@ -79,7 +79,8 @@ class Values(BlockResult):
     def headline(self) -> str:
         """How many rows are on the list, and how many labels are expected to be wrong."""
         listed = int(self.rows.harmful.sum())
-        return f"{len(self.rows)} rows: {listed} with a value below zero, about {self.expected_wrong:.0f} labels wrong"
+        wrong = f"about {self.expected_wrong:.0f} labels wrong"
+        return f"{len(self.rows)} rows: {listed} with a value below zero, {wrong}"
 
     @property
     def expected_wrong(self) -> float:
