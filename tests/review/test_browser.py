@@ -204,7 +204,7 @@ def test_text_from_right_to_left_and_images(visit, tmp_path):
     assert image.get_attribute("alt") == f"The image of row {row_of(page)}"
 
 
-def test_ten_thousand_rows(visit):
+def test_ten_thousand_rows(visit, tmp_path):
     """The page has a few rows at a time, and goes to the end of what is decided."""
     page, server, *_ = visit(rows=10_000)
     assert "of 10,000 seen" in page.locator("#told").inner_text()
@@ -214,6 +214,9 @@ def test_ten_thousand_rows(visit):
     page.reload()
     page.wait_for_selector("#labels button")
     assert row_of(page) == server.session.order[15] + 1
+    assert len(json.dumps(server.session.batch(5000, 10**9))) < 200_000
+    server.session.save()
+    assert len(labels_of(tmp_path / "corrected.csv")) == 10_000
 
 
 def test_an_end_of_the_server_is_told(visit):

@@ -339,18 +339,6 @@ def test_numbers_are_corrected_too(tmp_path):
     again.close()
 
 
-def test_ten_thousand_rows_are_shown_at_once(tmp_path):
-    """A batch, the state and the file of 10,000 rows; nothing is quadratic in them."""
-    world(tmp_path, n=10_000)
-    session = begin(tmp_path)
-    for row in session.order[:50]:
-        session.decide(row + 1, "yes")
-    assert session.state()["total"] == 10_000
-    assert len(json.dumps(session.batch(5000, 10**9))) < 200_000
-    session.close()
-    assert len(labels_of(tmp_path / "corrected.csv")) == 10_000
-
-
 def test_images_are_shown_by_their_paths_or_bytes_and_nothing_else(tmp_path):
     world(tmp_path, picture=lambda i: f"pictures/{i}.png" if i else "../secret.txt")
     (tmp_path / "pictures").mkdir()
