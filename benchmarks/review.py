@@ -6,8 +6,8 @@
 One label in ten is wrong. Half of the test set makes the list, as the command does. The reviewer looks at a
 fifth of the rows in its order, and knows the truth; beside it in the same run, cleanlab's order
 (self-confidence of cross-validated logistic regression) on the data alone, and with the same half of the test
-set added. Then the corrections are audited on the other half. On the way, at 10 % of the rows and at 20 %, the
-expected number of errors among the next 50 rows, and in all that are left, is kept beside the true one.
+set added. Then the corrections are audited on the other half. On the way, at 10 % of the rows and at 20 %,
+the expected number of errors among the next 50 rows, and in all that are left, is kept beside the true one.
 """
 
 from __future__ import annotations

@@ -132,6 +132,14 @@ def test_the_other_half_judges_whatever_was_corrected(made, session):
     assert "no say in" in json.loads(told.stdout)["notes"][0]
 
 
+def test_a_decision_is_on_the_disk_before_it_is_told(session, monkeypatch):
+    synced = []
+    monkeypatch.setattr(os, "fsync", lambda number: synced.append(session.log.path.read_bytes()))
+    session.decide(1, "yes")
+    assert synced == [session.log.path.read_bytes()]
+    assert b'"row": 1' in synced[0]
+
+
 def damaged(text, rng):
     """A log, damaged behind its first line in one of many ways; and which lines are as they were."""
     head, *lines = text.split(b"\n")[:-1]

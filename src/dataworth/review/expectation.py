@@ -32,8 +32,8 @@ def recalibrated(p: Array, seen: Flags, wrong: Flags) -> Array:
 
     >>> p = np.full(300, 0.3)
     >>> first = np.arange(300) < 100
-    >>> 0.1 < recalibrated(p, first, first & (np.arange(300) % 10 == 0))[0] < 0.12
-    True
+    >>> float(round(recalibrated(p, first, first & (np.arange(300) % 10 == 0))[0], 2))
+    0.11
     """
     x = np.clip(logit(p), LOWEST, HIGHEST)
     design, y = np.column_stack([np.ones(int(seen.sum())), x[seen]]), wrong[seen].astype(float)
