@@ -36,14 +36,14 @@ def world(folder, n=120, tested=120, **cells):
     return right[:n].tolist(), bad[:n]
 
 
-def begin(
-    folder, data="raw.csv", output="corrected.csv", columns=None, images=None, who="Dana", options=None
-):
+def begin(folder, output="corrected.csv", columns=None, source="who", options=None):
     """The open session of a folder's files."""
-    columns = columns or Columns(features="a,b")
-    wanted = Wanted(None, None, None, "who", images, who, 0, False)
-    path, own = Path(folder) / output, {**OPTIONS, **(options or {})}
-    return open_session(Path(folder) / data, Path(folder) / "test.csv", columns, own, wanted, path, True)
+    columns, folder = columns or Columns(features="a,b"), Path(folder)
+    wanted = Wanted(None, None, None, source, None, "Dana", 0, False)
+    own = {**OPTIONS, **(options or {})}
+    return open_session(
+        folder / "raw.csv", folder / "test.csv", columns, own, wanted, folder / output, quiet=True
+    )
 
 
 def labels_of(path):

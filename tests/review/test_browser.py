@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import shutil
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from dataworth.cli.options import Columns
 from dataworth.review.server import Server
 from reviews import begin, labels_of, png, world
 
@@ -229,6 +231,35 @@ def test_an_end_of_the_server_is_told(visit):
     page.unroute("**/decide")
     press(page, "1")
     assert not page.locator("#alarm").is_visible()
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "review-labels.md"
+
+
+@pytest.mark.skipif(not PAGE.exists(), reason="a source distribution has no docs")
+def test_the_picture_of_the_docs(browser, tmp_path, monkeypatch):
+    """Of the data of the page; PICTURES=docs puts it there."""
+    monkeypatch.chdir(tmp_path)
+    exec(PAGE.read_text(encoding="utf-8").split("```python\n")[1].split("```")[0], {})
+    with open("truth.csv", newline="", encoding="utf-8") as file:
+        right = [row["right"] for row in csv.DictReader(file)]
+    session = begin(tmp_path, columns=Columns(), source="annotator", options={"prior_variance": None})
+    for row in session.order[:15]:
+        session.decide(row + 1, right[row])
+    server = Server(session)
+    server.start()
+    page = browser.new_page(viewport={"width": 1000, "height": 1010})
+    try:
+        page.goto(server.url)
+        page.wait_for_selector("#labels button")
+        place = Path(PICTURES or tmp_path).resolve() / "review.png"
+        page.screenshot(path=place)
+        assert 10_000 < place.stat().st_size < 200_000
+        assert "15 of 300 seen" in page.locator("#told").inner_text()
+        assert "Ben" in page.locator("#people tr").first.inner_text()
+    finally:
+        page.close()
+        server.stop()
 
 
 @pytest.mark.skipif(AXE is None, reason="AXE names no axe.min.js, of the npm package axe-core")

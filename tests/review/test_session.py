@@ -386,6 +386,21 @@ def test_what_is_left_is_told_by_what_was_found():
     assert recalibrated(sure, one, one & (np.arange(130) > 0))[-1] > 0.35
 
 
+def test_the_first_rows_say_little_of_all():
+    """Of 300 labels with small p the first 15 are all wrong: that is no news of the last."""
+    p = np.linspace(0.3, 0.02, 300)
+    first = np.arange(300) < 15
+    left = recalibrated(p, first, first)[~first].sum()
+    assert p.sum() < left < 140
+
+
+def test_what_is_found_changes_what_is_expected(session):
+    before = session.state()["left"]
+    for row in session.order[:8]:
+        session.decide(row + 1, session.given[row])
+    assert session.state()["left"] < 0.9 * before
+
+
 def test_when_to_stop(session, monkeypatch):
     """Where at most one in twenty of the next 50 is wrong."""
     assert (expectation.NEXT, expectation.ENOUGH) == (50, 0.05)

@@ -127,9 +127,13 @@ def encoder(columns: Columns, engine: Any, quiet: bool) -> Callable[[Any], Any] 
 
 def read_sources(job: Job, reading: Reading) -> tuple[Any, Reading]:
     """Where each row comes from, by a column that the test set need not have, and that is no feature."""
+    from dataworth.valuation.values.groups import why_no_sources
+
     source, roles = job.own["source"], reading.options
     (data,) = job.every_file("test")
     sources = load_inputs([data], None, Reading(options={**roles, "group": source}))(data).groups
+    if (why := why_no_sources(sources.tolist())) is not None:
+        raise DataworthError(f"--source {source}: {why.split(':')[0]}: name another column, or none.")
     left_out = ",".join(filter(None, (roles["exclude"], source)))
     return sources, replace(reading, options={**roles, "exclude": left_out})
 
@@ -150,7 +154,7 @@ def _sealed_files(job: Job, form: str, design: str) -> dict[Path, Sealed]:
 def measure(job: Job, options: Options, own: Mapping[str, Any], loaded: Loaded, showing: Showing) -> Any:
     """Ask the library, in a run directory if there is one, and with somebody who hears how far it is."""
     data: list[Any] = [loaded(job.files[role]) if role in job.files else None for role in ROLES[job.command]]
-    if loaded.sources is not None:
+    if job.command == "values":  # groups of a file, such as prompts, are no sources
         data[0] = data[0]._with(groups=loaded.sources)
     if "curate" in own:
         from dataworth.curation.names import parse

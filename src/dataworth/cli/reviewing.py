@@ -91,7 +91,7 @@ def open_session(
         label=str(label),
         sources=sources,
         path=path,
-        source=str(data),
+        source=data.name,
         who=wanted.who or user(),
         rows=Rows(
             part.table,

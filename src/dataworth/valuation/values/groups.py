@@ -6,12 +6,13 @@ Beside each source stand random groups of as many rows of the others (of all, if
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...arrays import Array
-from ...errors import DataworthError
 from ...measure import LEVEL, Estimate, against_controls, make_estimate, over_blocks, select
 from ...wording import option
 from ..blocks import DATA, Blocks, coalitions, joined, shapley_values
@@ -40,19 +41,26 @@ class GroupValue:
     error_rate: Estimate
 
 
+def why_no_sources(groups: Iterable[str]) -> str | None:
+    """What is said of groups that cannot be compared as sources; None if they can.
+
+    >>> why_no_sources(["a", "a", "b"])
+    >>> why_no_sources(["p1", "p2"])[:33]
+    'the 2 groups have one row each, s'
+    """
+    rows = Counter(groups)
+    if len(rows) < 2:
+        return f"all rows are of one source, {next(iter(rows))!r}: sources are compared with each other"
+    if max(rows.values()) == 1:
+        told = f"the {len(rows)} groups have one row each, so they are no sources"
+        return f"{told}: {option('group')} names a column of sources"
+    return None
+
+
 def value_groups(blocks: Blocks, trusted: Trust) -> tuple[GroupValue, ...]:
     """Value and share of every source, largest share first."""
     data, whole = blocks.prepared.data[DATA], blocks.samples[DATA]
     names, code, sizes = np.unique(np.asarray(data.groups), return_inverse=True, return_counts=True)
-    if len(names) < 2:
-        raise DataworthError(
-            f"all rows of the data are of one group, {str(names[0])!r}: sources are compared with each other."
-        )
-    if (sizes == 1).all():
-        raise DataworthError(
-            f"the data have {len(names)} groups of one row each: name a column of sources with "
-            f"{option('group')}, not of rows, or none."
-        )
     rng = np.random.default_rng([blocks.prepared.options.seed, 0x6209])
     parts = {str(name): select(whole, np.flatnonzero(code == k)) for k, name in enumerate(names)}
     wanted, orders = coalitions(list(parts), rng)

@@ -19,7 +19,7 @@ from ...yardstick.yardstick import LEAST_ROWS
 from ..blocks import DATA, Blocks
 from ..entry import measurement
 from ..result import BlockResult, Replay, nats
-from .groups import GroupValue, value_groups
+from .groups import GroupValue, value_groups, why_no_sources
 from .label_noise import CrossFit, cross_fitted, trust
 from .lineage import Lineage, choosing_half
 from .rows import Table, class_count, fits_of, p_below_zero, standard_errors
@@ -144,6 +144,8 @@ def values(
     """
     opts = Options.parse("values", options)
     check_fdr(fdr)
+    unlike = None if D.groups is None else why_no_sources(D.groups.tolist())
+    D = D if unlike is None else D._with(groups=None)
     parts = None if cross_fit is None else whole_number(cross_fit, "cross_fit", least=2)
     given, T = T, half_that_chooses(T) if sample_splitting else T
     blocks = Blocks.of("values", {DATA: D}, T, opts)
@@ -159,7 +161,7 @@ def values(
     harmful = discoveries(p_below_zero(value, stderr, degrees), fdr)
     doubt = {"log_label": trusted.log_label, "p_wrong": trusted.p_wrong}
     columns = {"value": value, "stderr": stderr, **doubt, "harmful": harmful}
-    notes = prepared.notes
+    notes = prepared.notes + (() if unlike is None else (unlike,))
     if class_count(yardstick) > 2:
         notes += ("several classes: a logistic regression each, class or not; values are their sum",)
     kept = np.ones(len(D), dtype=bool)
