@@ -42,11 +42,11 @@ def without(data, rows):
     return data.take(np.setdiff1d(np.arange(len(data)), rows))
 
 
-@pytest.mark.parametrize("suffix", [".parquet", ".csv"])
+@pytest.mark.parametrize("suffix", [".parquet", ".csv", ".json"])
 def test_files_are_read_again_and_know_their_rows(world, found, suffix, tmp_path):
     data, test, other = world
     path = tmp_path / f"values{suffix}"
-    save_values(found, path)
+    found.report(path) if suffix == ".json" else save_values(found, path)
     stored = load_values(path)
     np.testing.assert_array_equal(stored.columns["value"], found.rows.value)
     mine, key = stored.lineage, stored.key

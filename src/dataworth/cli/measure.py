@@ -125,15 +125,21 @@ def encoder(columns: Columns, engine: Any, quiet: bool) -> Callable[[Any], Any] 
     return encoded
 
 
-def read_sources(job: Job, reading: Reading) -> tuple[Any, Reading]:
-    """Where each row comes from, by a column that the test set need not have, and that is no feature."""
+def sources_of(job: Job, loaded: Loaded) -> Any:
+    """The sources that are asked for, if any; a sentence if they cannot be compared."""
     from dataworth.valuation.values.groups import why_no_sources
 
+    if loaded.sources is not None and (why := why_no_sources(loaded.sources.tolist())) is not None:
+        told = why.split(":")[0]
+        raise DataworthError(f"--source {job.own['source']}: {told}: name another column, or none.")
+    return loaded.sources
+
+
+def read_sources(job: Job, reading: Reading) -> tuple[Any, Reading]:
+    """Where each row comes from, by a column that the test set need not have, and that is no feature."""
     source, roles = job.own["source"], reading.options
     (data,) = job.every_file("test")
     sources = load_inputs([data], None, Reading(options={**roles, "group": source}))(data).groups
-    if (why := why_no_sources(sources.tolist())) is not None:
-        raise DataworthError(f"--source {source}: {why.split(':')[0]}: name another column, or none.")
     left_out = ",".join(filter(None, (roles["exclude"], source)))
     return sources, replace(reading, options={**roles, "exclude": left_out})
 
@@ -155,7 +161,7 @@ def measure(job: Job, options: Options, own: Mapping[str, Any], loaded: Loaded, 
     """Ask the library, in a run directory if there is one, and with somebody who hears how far it is."""
     data: list[Any] = [loaded(job.files[role]) if role in job.files else None for role in ROLES[job.command]]
     if job.command == "values":  # groups of a file, such as prompts, are no sources
-        data[0] = data[0]._with(groups=loaded.sources)
+        data[0] = data[0]._with(groups=sources_of(job, loaded))
     if "curate" in own:
         from dataworth.curation.names import parse
 

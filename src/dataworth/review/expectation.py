@@ -4,8 +4,8 @@ p_i is the probability that label i is wrong (`RowValues.p_wrong`). What reviewe
 
     logit q_i = c + a + b · (logit p_i − c),     a ~ N(0, 1),  b ~ N(1, ½²),  log(W / Σ p) ~ N(0, ½²),
 
-by the mode of (a, b) given the labels that were found right and wrong. c is the logit of the mean of p, W how
-many are wrong in all: those that were found, and Σ q of the others; for the first rows of a list say little of
+by the mode of (a, b) given the labels that were found right and wrong. c is the logit of the mean of p; W is
+how many are wrong in all, those that were found and Σ q of the others: the first rows of a list say little of
 its end. Then Σ q_i over labels that nobody looked at is the expected number of errors left.
 """
 

@@ -94,6 +94,10 @@ class Values(BlockResult):
         order = np.lexsort((self.rows.log_label[known], -self.rows.p_wrong[known]))
         return [int(row) for row in known[order]]
 
+    def to_dict(self, bits: bool = False) -> dict[str, Any]:
+        """Plain data for JSON, which know the test rows that made them as files of values do."""
+        return {**super().to_dict(bits), "lineage": self.lineage.to_dict(self.key)}
+
     def table_rows(self) -> list[dict[str, Any]]:
         """One record a row, for files; row 1 is the first row of the data, as on the screen."""
         columns = {name: column.tolist() for name, column in vars(self.rows).items()}
@@ -144,7 +148,8 @@ def values(
     """
     opts = Options.parse("values", options)
     check_fdr(fdr)
-    unlike = None if D.groups is None else why_no_sources(D.groups.tolist())
+    groups = getattr(D, "groups", None)  # sealed data have none
+    unlike = None if groups is None else why_no_sources(groups.tolist())
     D = D if unlike is None else D._with(groups=None)
     parts = None if cross_fit is None else whole_number(cross_fit, "cross_fit", least=2)
     given, T = T, half_that_chooses(T) if sample_splitting else T
