@@ -2,11 +2,13 @@
 
 import http.client
 import json
+import signal
 import threading
 import urllib.request
 
 import pytest
 
+from commands import process
 from dataworth.errors import DataworthError
 from dataworth.review.server import Server, page
 from reviews import begin, labels_of, png, world
@@ -177,3 +179,22 @@ def test_finish_ends_the_review_and_writes_the_file(tmp_path):
     assert labels_of(tmp_path / "corrected.csv")[row] == after
     with pytest.raises(OSError, match=r"refused|reset"):
         urllib.request.urlopen(server.url, timeout=2)
+
+
+def test_the_command_serves_until_ctrl_c_and_goes_on_later(tmp_path):
+    """In a process of its own: the address alone on stdout, one sentence and the files in the end."""
+    world(tmp_path)
+    words = ("review", "raw.csv", "--test", "test.csv", "--features", "a,b", "--prior-variance", 1)
+    for turn in range(2):
+        child = process(*words, "--no-browser", "--who", "Dana", cwd=tmp_path)
+        url = child.stdout.readline().strip()
+        with urllib.request.urlopen(url + "state", timeout=20) as answer:
+            assert json.load(answer)["labelled"] == turn
+        told = json.dumps({"row": turn + 1, "after": "yes"}).encode()
+        asked_for = urllib.request.Request(f"{url}decide", told, {"Content-Type": "application/json"})
+        urllib.request.urlopen(asked_for, timeout=20).close()
+        child.send_signal(signal.SIGINT)
+        out, err = child.communicate(timeout=60)
+        assert (child.returncode, out) == (0, "")
+        assert f"of {turn + 1} looked at" in err
+        assert labels_of(tmp_path / "corrected.csv")[: turn + 1] == ["yes"] * (turn + 1)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import getpass
+import os
+import sys
 import webbrowser
 from contextlib import suppress
 from dataclasses import dataclass
@@ -132,7 +134,7 @@ def by_page(session: Session, wanted: Wanted, quiet: bool) -> None:
         print(server.url, flush=True)
         if not quiet:
             say("open this address; Ctrl-C, or 'Save and close' on the page, ends the review")
-        if wanted.browser:
+        if wanted.browser and has_screen():
             with suppress(webbrowser.Error):
                 webbrowser.open(server.url)
         server.wait()
@@ -140,6 +142,11 @@ def by_page(session: Session, wanted: Wanted, quiet: bool) -> None:
         pass
     finally:
         server.stop()
+
+
+def has_screen() -> bool:
+    """Whether a browser has where to open; else one for terminals would take this one over."""
+    return not sys.platform.startswith("linux") or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
 
 
 def user() -> str:

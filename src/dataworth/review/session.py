@@ -59,7 +59,7 @@ class Session:
         labels: Any = self.values.yardstick.labels
         self.classes: list[str] | None = None if self.numeric else list(labels.names)
         self.given = list(map(told, self.values.labels.label))
-        self.suggested = list(map(told, self.values.labels.suggested))
+        self.suggested = [told(near(one)) for one in self.values.labels.suggested]
         self.ids = self.values.ids
         self.order = self.values.least_trusted
         self.log = Log.open(log_of(self.path), self._head(), self.given, self.classes)
@@ -255,6 +255,11 @@ class Session:
         """Write the corrected file, and let others open the log."""
         self.save()
         self.log.close()
+
+
+def near(label: Any) -> Any:
+    """A predicted number to four digits; a class as it is."""
+    return float(f"{label:.4g}") if isinstance(label, float) else label
 
 
 def told(label: Any) -> str:

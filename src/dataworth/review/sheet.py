@@ -149,6 +149,6 @@ def plain_label(cell: Any, session: Session) -> str:
 def summary(session: Session) -> str:
     """What was decided so far, in a sentence."""
     state = session.state()
-    left = f"about {state['left']:.0f} wrong labels left"
+    left = f"about {counted(round(state['left']), 'wrong label')} left"
     ahead = f"of the next {state['next']}, about {state['next_wrong']:.0f} wrong"
     return f"{counted(state['changed'], 'label')} corrected of {state['labelled']} looked at; {left}; {ahead}"
