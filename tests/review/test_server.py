@@ -2,9 +2,14 @@
 
 import http.client
 import json
+import multiprocessing
+import os
+import random
 import signal
 import threading
 import urllib.request
+import warnings
+from dataclasses import replace
 
 import pytest
 
@@ -179,6 +184,53 @@ def test_finish_ends_the_review_and_writes_the_file(tmp_path):
     assert labels_of(tmp_path / "corrected.csv")[row] == after
     with pytest.raises(OSError, match=r"refused|reset"):
         urllib.request.urlopen(server.url, timeout=2)
+
+
+def serve_in_a_child(session, pipe):
+    """What runs in the process that is killed: a server of its own, on the same files."""
+    server = Server(replace(session))
+    server.start()
+    pipe.send((server.http.server_port, server.token))
+    threading.Event().wait()
+
+
+@pytest.mark.parametrize("times", [int(os.environ.get("REVIEW_KILLS", "5"))])
+def test_no_confirmed_correction_is_lost_by_kill_9(tmp_path, times):
+    """At any moment of requests that follow one another; what was not confirmed may be there, or not."""
+    world(tmp_path)
+    session = begin(tmp_path)
+    session.log.close()
+    rng, confirmed, before = random.Random(3), {}, labels_of(tmp_path / "raw.csv")
+    fork = multiprocessing.get_context("fork")
+    for _ in range(times):
+        mine, other = fork.Pipe()
+        child = fork.Process(target=serve_in_a_child, args=(session, other), daemon=True)
+        with warnings.catch_warnings(action="ignore"):  # of forks beside threads
+            child.start()
+        port, token = mine.recv()
+        threading.Timer(rng.uniform(0.0, 0.15), child.kill).start()
+        connection, asked = http.client.HTTPConnection("127.0.0.1", port, timeout=20), None
+        try:
+            while True:
+                asked = rng.randrange(1, 121), rng.choice(["yes", "no"])
+                told = json.dumps({"row": asked[0], "after": asked[1]})
+                connection.request("POST", f"/{token}/decide", told, {"Content-Type": "application/json"})
+                answer = connection.getresponse()
+                if answer.status == 200 and answer.read():
+                    confirmed[asked[0]] = asked[1]
+        except (OSError, http.client.HTTPException):
+            pass
+        connection.close()
+        child.join()
+        again = replace(session)
+        found = {row: entry.after for row, entry in again.last.items()}
+        again.close()
+        if found.get(asked[0]) == asked[1]:
+            confirmed[asked[0]] = asked[1]
+        assert found == confirmed
+        after = labels_of(tmp_path / "corrected.csv")
+        assert after == [confirmed.get(i + 1, before[i]) for i in range(120)]
+    assert len(confirmed) > 20
 
 
 def test_the_command_serves_until_ctrl_c_and_goes_on_later(tmp_path):

@@ -4,7 +4,6 @@ import json
 import os
 import random
 import re
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -212,51 +211,6 @@ def test_a_log_whose_first_line_is_damaged_is_refused_and_left_alone(session):
         session.log.path.write_bytes(broken)
         assert "corrected.review.jsonl" in refusal(begin, session.path.parent)
         assert session.log.path.read_bytes() == broken
-
-
-KILLED = """
-import sys
-sys.path[:0] = [sys.argv[2]]
-from reviews import begin
-session = begin(sys.argv[1])
-print("ready", flush=True)
-for line in sys.stdin:
-    row, label = line.split()
-    session.decide(int(row), label)
-    print(row, flush=True)  # confirmed
-    session.save()
-"""
-
-
-@pytest.mark.parametrize("times", [int(os.environ.get("REVIEW_KILLS", "2"))])
-def test_no_confirmed_correction_is_lost_by_kill_9(session, times):
-    """At any moment; REVIEW_KILLS=100 does it a hundred times."""
-    session.log.close()
-    folder, rng, confirmed = session.path.parent, random.Random(3), {}
-    for _ in range(times):
-        child = subprocess.Popen(
-            [sys.executable, "-c", KILLED, str(folder), str(Path(__file__).parents[1])],
-            env=ENVIRONMENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-        )  # fmt: skip
-        assert child.stdout.readline() == "ready\n"
-        asked = [(rng.randrange(1, 121), rng.choice(["yes", "no"])) for _ in range(rng.randrange(1, 40))]
-        for row, label in asked[:-1]:
-            child.stdin.write(f"{row} {label}\n")
-            child.stdin.flush()
-            assert child.stdout.readline() == f"{row}\n"
-            confirmed[row] = label
-        child.stdin.write(f"{asked[-1][0]} {asked[-1][1]}\n")
-        child.stdin.flush()
-        open_to = asked[-1]
-        child.send_signal(signal.SIGKILL)
-        child.communicate()
-        again = begin(folder)
-        if (entry := again.last.get(open_to[0])) is not None and entry.after == open_to[1]:
-            confirmed[open_to[0]] = open_to[1]  # it came through, though nobody was told
-        assert {row: entry.after for row, entry in again.last.items()} == confirmed
-        before = labels_of(folder / "raw.csv")
-        again.close()
-        assert labels_of(folder / "corrected.csv") == [confirmed.get(i + 1, before[i]) for i in range(120)]
 
 
 def test_annotators_have_error_rates_that_hold_the_truth(made, session):

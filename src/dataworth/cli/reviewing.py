@@ -23,6 +23,9 @@ from .job import Job
 from .measure import load, measure
 from .options import Columns, Showing
 
+AUDITED = ("seed", "jobs", "engine", "address")
+"""Options of the list that the audit has, too."""
+
 
 @dataclass(frozen=True)
 class Wanted:
@@ -104,10 +107,6 @@ def open_session(
         ),
         options={n: v for n, v in options.items() if n in AUDITED and v is not None},
     )
-
-
-AUDITED = ("seed", "jobs", "engine", "address")
-"""Options of the list that the audit has, too."""
 
 
 def by_sheet(session: Session, wanted: Wanted, quiet: bool) -> None:
