@@ -15,6 +15,8 @@ from dataworth.embed.labelled import SUFFIXES
 
 MAX_COLUMNS, MAX_TEXT, MAX_CELL = 40, 20_000, 200
 """Columns of a row, characters of a text, and of a cell beside it, that are shown."""
+BRIEF = 6
+"""Cells of a row that is shown beside another."""
 LONG = 60
 """Characters from which a cell is a text to be read."""
 NEAREST, LIKE_IT = 10, 3
@@ -68,10 +70,10 @@ class Rows:
         more = len(self.columns) - MAX_COLUMNS
         return {"texts": texts, "cells": cells, "more": max(0, more), "image": self.image(row) is not None}
 
-    def brief(self, row: int) -> str:
-        """A row in one line."""
-        shown = [as_text(self.table[name][row].as_py()) for name in self.columns[:8]]
-        return cut(" · ".join(" ".join(one.split()) for one in shown if one), MAX_CELL)
+    def brief(self, row: int) -> list[str]:
+        """The first cells of a row, each in one line."""
+        shown = [as_text(self.table[name][row].as_py()) for name in self.columns[:BRIEF]]
+        return [cut(" ".join(one.split()), MAX_CELL) for one in shown if one]
 
     def why(self, row: int) -> dict[str, Any]:
         """What the nearest rows are labelled, and the nearest of those that say otherwise."""

@@ -184,10 +184,7 @@ class Session:
     def item(self, row: int) -> dict[str, Any]:
         """One row (from 0)."""
         why, entry = self.rows.why(row), self.last.get(row + 1)
-        why["rows"] = [
-            {"row": other + 1, "label": self.given[other], "text": self.rows.brief(other)}
-            for other in why["rows"]
-        ]
+        why["rows"] = [self.neighbour(other) for other in why["rows"]]
         return {
             "row": row + 1,
             "id": None if self.ids is None else cut(self.ids[row], 200),
@@ -199,6 +196,11 @@ class Session:
             "decided": None if entry is None else entry.after or SKIP,
             **self.rows.shown(row),
         }
+
+    def neighbour(self, row: int) -> dict[str, Any]:
+        """A row (from 0) that is shown beside another."""
+        image = self.rows.image(row) is not None
+        return {"row": row + 1, "label": self.given[row], "cells": self.rows.brief(row), "image": image}
 
     @cached_property
     def annotators(self) -> list[dict[str, Any]]:
