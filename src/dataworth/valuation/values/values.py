@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Any, ClassVar, NamedTuple, Unpack
 
 import numpy as np
 
 from ...arrays import Array, Flags
 from ...data.dataset import Dataset, label_keys
-from ...data.keys import new_key
 from ...data.labels import Numeric
 from ...data.leaks import look_for_leaks
 from ...data.order import canonical
@@ -179,7 +179,10 @@ def values(
     sources = None if D.groups is None else tuple(D.groups.tolist())
     told = {"fdr": None if fdr == FDR else fdr, "cross_fit": cross_fit}
     told["sample_splitting"] = sample_splitting or None
-    key = new_key()
+    content = (
+        f"{D.content_hash()} {T.content_hash()}"  # no two datasets have the same key, and a run again has
+    )
+    key = blake2b(content.encode(), digest_size=16).hexdigest()
     return Values(
         rows=RowValues(**columns),
         groups=() if own.groups is None else value_groups(blocks, trusted),
