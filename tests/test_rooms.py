@@ -23,6 +23,7 @@ FLOORS = [
     ["checks"],
     ["valuation"],
     ["report"],
+    ["review"],
     ["cli"],
 ]
 FLOOR = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}

@@ -127,7 +127,7 @@ def test_a_spreadsheet_runs_no_name_of_a_file_or_row(inside, tmp_path, monkeypat
     data = dw.read("=cmd().csv", label="target", id="who")
     found = dw.values(data, dw.read(inside / "test.csv", label="target"), prior_variance=1.0)
     save_values(found, tmp_path / "v.csv")
-    assert "\n0,'=cmd(1)," in Path("v.csv").read_text()
+    assert "\n1,'=cmd(1)," in Path("v.csv").read_text()
 
 
 def test_the_key_of_a_yardstick_is_named_where_it_is_none(inside, tmp_path):
@@ -146,7 +146,8 @@ def test_an_audit_finds_the_file_of_values_beside_the_data(inside, tmp_path, mon
     words = ("--test", "test.csv", "--yardstick", inside / "y.json", "--label", "target", "-q")
     assert call("values", "raw.csv", *words, "-o", "values.parquet")[0] == 0
     table = pyarrow.parquet.read_table("values.parquet")
-    assert table.column_names == ["row", "value", "stderr", "log_label", "p_wrong", "harmful"]
+    told = ["row", "label", "suggested"]
+    assert table.column_names == [*told, "value", "stderr", "log_label", "p_wrong", "harmful"]
     wrong = table.column("p_wrong").to_pylist()
     kept = sorted(sorted(range(len(wrong)), key=lambda i: wrong[i])[:-12])
     pyarrow.csv.write_csv(pyarrow.csv.read_csv("raw.csv").take(kept), "fewer.csv")

@@ -62,3 +62,25 @@ def test_gradients_are_embedded_read_and_scored(folder, tmp_path, monkeypatch):
         (("-o", tmp_path / "a.npz"), "vectors are written as .parquet"),
     ):
         assert sentence in refused(call("embed", tmp_path / "some.jsonl", *words, "-o", out, *wrong))
+
+
+def test_prompts_that_stand_once_are_no_sources(tmp_path, monkeypatch):
+    """Values of preference pairs: their prompts are groups, which nobody asked to compare."""
+    monkeypatch.chdir(tmp_path)
+    good, bad = ["alpha", "beta", "gamma", "delta"], ["epsilon", "zeta", "eta", "theta"]
+    for name, first in (("pairs", 0), ("test", 500)):
+        rows = [
+            {
+                "prompt": f"question {first + i}",
+                "chosen": f"{good[i % 4]} {first + i}",
+                "rejected": f"{bad[i % 4]} {first + i}",
+            }
+            for i in range(80)
+        ]
+        lines = "".join(json.dumps(row) + "\n" for row in rows)
+        (tmp_path / f"{name}.jsonl").write_text(lines)
+    words = ("pairs.jsonl", "--test", "test.jsonl", "--prior-variance", 1)
+    code, out, err = call("values", *words, "-q")
+    assert (code, "labels of 80 rows wrong" in out) == (0, True), err
+    told = refused(call("values", *words, "-q", "--source", "prompt"))
+    assert "--source prompt: the 80 groups have one row each" in told

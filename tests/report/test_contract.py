@@ -26,6 +26,7 @@ from dataworth.report.page import asset
 from dataworth.report.terminal import tamed
 from dataworth.valuation.audit.verdict import VERDICTS
 from dataworth.valuation.supplementary import Further
+from dataworth.valuation.values.values import Labels
 from golden import texts
 from golden.texts import BAD, DATA, NOISY, results, shown
 from worlds import held_out, yardstick
@@ -162,11 +163,13 @@ def test_pages_of_values_are_small_and_name_rows_by_number():
         for name in ("value", "stderr", "p_wrong", "log_label", "harmful")
     }
     rows = replace(found.rows, **many)
-    large = replace(found, rows=rows, ids=tuple(f"patient-{i}" for i in range(n)))
+    labels = Labels(("angina",) * n, ("asthma",) * n, tuple(f"Dr. {i % 7}" for i in range(n)))
+    large = replace(found, rows=rows, labels=labels, ids=tuple(f"patient-{i}" for i in range(n)))
     page = views.report(large, ".html")
     assert len(page) < 300_000
-    assert "patient" not in page
-    assert "patient" in shown(large)
+    for name in ("patient", "angina", "asthma", "Dr. "):
+        assert name not in page
+        assert name in shown(large)
     table = values_document.row_table(large, [0] * 250, "Labels", NATS)
     assert len(table.rows) == 100
     assert "the first 100 of 250" in table.caption

@@ -207,8 +207,9 @@ def test_options_and_data_that_make_no_sense(annotated):
     plain = dw.Dataset(few.X, few.y)
     for name, wrong in (("fdr", 2), ("cross_fit", 1), ("cross_fit", 11)):
         assert f"{name} is {wrong!r}" in refusal(dw.values, plain, test, prior_variance=2.0, **{name: wrong})
-    for groups, words in ((["a"] * 40, "of one group, 'a'"), (range(40), "40 groups of one row each")):
+    for groups, words in ((["a"] * 40, "of one source, 'a'"), (range(40), "40 groups have one row each")):
         grouped = dw.Dataset(few.X, few.y, groups=list(map(str, groups)))
-        assert words in refusal(dw.values, grouped, test, prior_variance=2.0)
+        told = dw.values(grouped, test, prior_variance=2.0)
+        assert (told.groups, words in " ".join(told.notes)) == ((), True)
     yard = dw.Yardstick.fit(test, prior_variance=2.0)
     assert "sealed, and has no rows" in refusal(dw.values, dw.seal(few, yard), test, yardstick=yard)

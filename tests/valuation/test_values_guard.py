@@ -1,6 +1,7 @@
 """Values know which test rows made them, and these do not judge what was changed by the values."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import dataworth as dw
 from dataworth.data.changes import compare
 from dataworth.valuation.values import guard
 from dataworth.valuation.values.guard import Stored, files_in, judges, load_values, save_values
-from dataworth.valuation.values.lineage import LEVEL, choosing_half, kept_parts, p_by_chance
+from dataworth.valuation.values.lineage import LEVEL, choosing_half, kept_parts, p_by_chance, p_of_list
 
 
 @pytest.fixture(scope="module")
@@ -41,11 +42,11 @@ def without(data, rows):
     return data.take(np.setdiff1d(np.arange(len(data)), rows))
 
 
-@pytest.mark.parametrize("suffix", [".parquet", ".csv"])
+@pytest.mark.parametrize("suffix", [".parquet", ".csv", ".json"])
 def test_files_are_read_again_and_know_their_rows(world, found, suffix, tmp_path):
     data, test, other = world
     path = tmp_path / f"values{suffix}"
-    save_values(found, path)
+    found.report(path) if suffix == ".json" else save_values(found, path)
     stored = load_values(path)
     np.testing.assert_array_equal(stored.columns["value"], found.rows.value)
     mine, key = stored.lineage, stored.key
@@ -227,10 +228,42 @@ def test_few_test_rows_do_not_judge(world, found):
         judges(data, after, dw.Dataset.concat([test, other.take(range(19))]), found)
 
 
-@pytest.mark.parametrize(("p", "chosen"), [(0.0004, False), (0.0003, True)])
-def test_three_columns_are_looked_at(world, found, monkeypatch, p, chosen):
+@pytest.mark.parametrize(("p", "chosen"), [(0.00026, False), (0.00024, True)])
+def test_three_columns_and_the_list_are_looked_at(world, found, monkeypatch, p, chosen):
     monkeypatch.setattr(guard, "p_by_chance", lambda kept, order: p)
     assert Stored.of(found).chose(world[0], without(world[0], [3])) == chosen
+
+
+def listed(values, rows):
+    harmful = np.isin(np.arange(len(values.rows)), rows)
+    return replace(values, rows=replace(values.rows, harmful=harmful))
+
+
+@pytest.mark.parametrize("how", ["dropped", "flipped"])
+def test_the_list_itself_is_recognised_however_short(world, found, how):
+    """Two rows of the list among 180, wherever they stand in the columns: by chance 1 in 16,110."""
+    data, test, _ = world
+    middle = np.argsort(np.argsort(found.rows.value))
+    quiet = np.flatnonzero((np.abs(middle - 90) < 40) & (found.rows.p_wrong < 0.3))[:2]
+    after = without(data, quiet) if how == "dropped" else relabelled(data, quiet)
+    own = listed(found, quiet)
+    assert Stored.of(own).chose(data, after)
+    assert not Stored.of(listed(found, [])).chose(data, after)
+    with pytest.raises(dw.DataworthError, match="more than chance explains"):
+        judges(data, after, test, own)
+    assert not Stored.of(listed(found, quiet[:1])).chose(data, without(data, [*quiet[:1], *range(100)]))
+
+
+def test_chance_changes_follow_no_list_of_rows():
+    """P(p < α) ≤ α, exactly: of 2,000 random removals, with a list of any length."""
+    rng = np.random.default_rng(8)
+    for length in (1, 10, 60):
+        found = []
+        for _ in range(2000):
+            kept = np.ones(100)
+            kept[rng.permutation(100)[: rng.integers(1, 40)]] = 0.0
+            found.append(p_of_list(kept, np.arange(100) < length))
+        assert np.mean(np.array(found) < 0.05) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 2000)
 
 
 def test_what_is_left_of_a_row():

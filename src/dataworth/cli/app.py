@@ -25,6 +25,7 @@ After = Annotated[Path | None, file("The data after curation.", "AFTER")]
 Shown = Annotated[Showing, Some("json", "quiet", "verbose", "bits", "public", "csv", "plot", "report")]
 CURATE = "In place of AFTER: a curation, NAME or NAME:key=value,key=value; see 'dataworth curations'."
 SOURCE = "Column that says where a row comes from, such as annotator or vendor: sources are valued too."
+ANNOTATOR = "Column that says who labelled a row: shown beside it, with how often each errs."
 CROSS_FIT = "Parts of the test set: leave out labels that the other parts doubt, and measure on each part."
 SPLITTING = "Value by half of the test set, and leave the other half to audit what is changed by the values."
 FILES = ("data", "before", "after")
@@ -305,6 +306,46 @@ def resume(
         config = stored.config
     told = {**options, **vars(showing), "fail_on": fail_on, "strict": strict, "run_dir": directory}
     return replay(config, directory, directory.absolute(), told, allow_code)
+
+
+@command
+def review(
+    data: DataFile,
+    test: Test,
+    columns: Annotated[Columns, Some(without=("group", "weights", "sample", "stream"))],
+    options: Annotated[dict[str, Any], Takes("values", without=("run_dir",))],
+    talking: Annotated[Showing, Some("quiet", "verbose")],
+    source: Annotated[str | None, word(ANNOTATOR, "--source", panel=PANELS["Columns"])] = None,
+    output: Annotated[
+        Path | None, word("File of the corrected data.", "--output", "-o", metavar="FILE")
+    ] = None,
+    out: Annotated[
+        Path | None, word("Write the list to a spreadsheet instead: .xlsx.", metavar="FILE")
+    ] = None,
+    read: Annotated[
+        Path | None, word("Read a spreadsheet of --out back, with its right labels.", metavar="FILE")
+    ] = None,
+    images: Annotated[
+        Path | None, word("Folder that paths of images start from (default: the data's).", metavar="DIR")
+    ] = None,
+    who: Annotated[str | None, word("Who reviews, for the log (default: the user's name).")] = None,
+    port: Annotated[int, word("Port of the page (default: a free one).")] = 0,
+    no_browser: Annotated[bool, word("Open no browser.", "--no-browser", metavar=" ")] = False,
+) -> int:
+    """Show the labels that are most likely wrong, one by one, to be corrected: a page on this machine alone.
+
+    Half of the test set makes the list; the other half judges the corrections. It can be interrupted, and
+    continued, at any time.
+
+    Example: dataworth review raw.csv --test test.csv -o corrected.csv
+
+    Example: dataworth review raw.csv --test test.csv --out review.xlsx
+    """
+    from .reviewing import Wanted
+    from .reviewing import review as begin
+
+    wanted = Wanted(output, out, read, source, images, who, port, not no_browser)
+    return begin(data, test, columns, options, wanted, talking.quiet)
 
 
 # in the order in which help shows them; then commands that other packages bring, such as study

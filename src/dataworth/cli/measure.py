@@ -143,6 +143,16 @@ def encoder(columns: Columns, engine: Any, quiet: bool) -> Callable[[Any], Any] 
     return encoded
 
 
+def sources_of(job: Job, loaded: Loaded) -> Any:
+    """The sources that are asked for, if any; a sentence if they cannot be compared."""
+    from dataworth.valuation.values.groups import why_no_sources
+
+    if loaded.sources is not None and (why := why_no_sources(loaded.sources.tolist())) is not None:
+        told = why.split(":")[0]
+        raise DataworthError(f"--source {job.own['source']}: {told}: name another column, or none.")
+    return loaded.sources
+
+
 def read_sources(job: Job, reading: Reading) -> tuple[Any, Reading]:
     """Where each row comes from, by a column that the test set need not have, and that is no feature."""
     source, roles = job.own["source"], reading.options
@@ -168,8 +178,8 @@ def _sealed_files(job: Job, form: str, design: str) -> dict[Path, Sealed]:
 def measure(job: Job, options: Options, own: Mapping[str, Any], loaded: Loaded, showing: Showing) -> Any:
     """Ask the library, in a run directory if there is one, and with somebody who hears how far it is."""
     data: list[Any] = [loaded(job.files[role]) if role in job.files else None for role in ROLES[job.command]]
-    if loaded.sources is not None:
-        data[0] = data[0]._with(groups=loaded.sources)
+    if job.command == "values":  # groups of a file, such as prompts, are no sources
+        data[0] = data[0]._with(groups=sources_of(job, loaded))
     if "curate" in own:
         from dataworth.curation.names import parse
 

@@ -43,7 +43,7 @@ def moved(
 ) -> dict[str, Any]:
     """Numbers of rows by class, and the columns that moved most, as plain data.
 
-    before, after, gone: as `examples` takes them. A column moves by |Δ mean| / s.d., a column of categories by
+    before, after, gone: as `examples` takes them. A column moves by |Δ mean| / s.d., one of categories by
     the proportion of rows that have another one (total variation); `cells` are those of kept rows that were
     edited. Of very wide data the first columns are looked at (`MAX_COLUMNS`).
 

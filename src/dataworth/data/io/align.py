@@ -138,6 +138,11 @@ def release() -> None:
     pa.default_memory_pool().release_unused()
 
 
+def delimited(options: Mapping[str, Any]) -> Delimited:
+    """How files are to be read, from what users say."""
+    return _parsed(options, ())[0]
+
+
 def _parsed(options: Mapping[str, Any], columns: Sequence[Column]) -> tuple[Delimited, schemas.TypeOverrides]:
     """How files are to be read and what columns are, from what users say."""
     sep, header, sample = (options.get(name) for name in ("sep", "header", "sample"))

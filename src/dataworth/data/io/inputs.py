@@ -9,10 +9,10 @@ from os import PathLike
 from typing import Any
 
 from dataworth.data.dataset import Dataset
-from dataworth.data.io.align import Options, Read, read_together, release, sentences
-from dataworth.data.io.files import columns_if_large, is_url
+from dataworth.data.io.align import Options, Read, delimited, read_together, release, sentences
+from dataworth.data.io.files import Part, columns_if_large, is_url, part_of
 from dataworth.data.io.notes import Note, gathering, in_few_lines, naming, refuse_all
-from dataworth.data.io.roles import wishes_of
+from dataworth.data.io.roles import Role, wishes_of
 from dataworth.data.io.streamed import Stream
 from dataworth.data.labels import learn_targets
 from dataworth.errors import DataworthError
@@ -68,11 +68,16 @@ class Inputs:
     sources: Mapping[Any, Any]
     data: Mapping[Any, Any]
     notes: Mapping[Any, tuple[Note, ...]]
+    columns: Mapping[Any, tuple[Role, ...]]
     remarks: tuple[str, ...]
 
     def __call__(self, source: Any) -> Any:
         """What was made of a source."""
         return self.data[_key(source)]
+
+    def roles(self, source: Any) -> tuple[Role, ...]:
+        """What each column of a source is used as."""
+        return self.columns[_key(source)]
 
     def lines(self) -> list[str]:
         """Notes and remarks for people: a line for each kind."""
@@ -115,12 +120,18 @@ def load_inputs(
     names = {role.column for one in found for role in one.roles}
     refuse_all([*sentences(found), *_nowhere(asked, names)])
     notes = {key: tuple(one.notes) for key, one in zip(each, found, strict=True)}
+    roles = {key: tuple(one.roles) for key, one in zip(each, found, strict=True)}
     encode = reading.encode or (lambda data: data)
     data = {key: encode(one.data) for key, one in zip(each, found, strict=True)}
     remarks = tuple(_misfits(found, data, data[_key(test)] if lead is not None else test, known))
     del found
     release()
-    return Inputs(each, data, notes, remarks)
+    return Inputs(each, data, notes, roles, remarks)
+
+
+def table_as_it_is(source: Any, options: Mapping[str, Any]) -> Part:
+    """The table of a source, read as `load_inputs` reads it, with its cells as they stand there."""
+    return part_of(source, delimited(options))
 
 
 def is_table(given: Any) -> bool:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from dataworth.measure import Estimate
 from dataworth.valuation.supplementary import Further
-from dataworth.valuation.values.values import Values
+from dataworth.valuation.values.values import Labels, Values
 from dataworth.wording import counted
 
 from ..document import (
@@ -35,6 +37,8 @@ MAX_ROWS = 100
 """Rows of a table in a report; `-o` writes them all."""
 MAX_DOTS = 1000
 """Dots of rows that are neither on the list nor doubted."""
+PRIVATE = ("id", *Labels._fields)
+"""Columns of single rows that a terminal shows, and no report."""
 COPIES = ("Duplicates", "are not seen by values: a copy stands in for its original")
 BEWARE = (
     "a value below zero says that these test rows were predicted worse with the row, not that it is wrong; "
@@ -57,9 +61,10 @@ def document(values: Values, further: Further, unit: Unit) -> Document:
     also = f"; worse than rows at random: {', '.join(worse)}" if worse else ""
     return Document(
         kind="Values",
-        line=f"{counted(len(doubted), 'label')} of {counted(len(rows), 'row')} to look at again, "
+        line=f"about {counted(round(values.expected_wrong), 'label')} of {counted(len(rows), 'row')} wrong, "
+        f"{counted(len(doubted), 'label')} more likely wrong than right, "
         f"{counted(len(listed), 'row')} with a value shown below zero{also}",
-        answer=_answer(len(doubted), len(rows), worse),
+        answer=_answer(values, len(doubted), worse),
         charts=(against_trust(values, unit), *sources[:1]),
         sections=[
             Section("Labels to look at again, and rows with a value below zero", tables),
@@ -71,14 +76,17 @@ def document(values: Values, further: Further, unit: Unit) -> Document:
     )
 
 
-def _answer(doubted: int, rows: int, worse: list[str]) -> Answer:
+def _answer(values: Values, doubted: int, worse: list[str]) -> Answer:
+    rows, wrong = len(values.rows), round(values.expected_wrong)
     meaning = f"Labels on this page are for a person to look at. {BEWARE[0].upper()}{BEWARE[1:]}."
     are = "is" if doubted == 1 else "are"
-    said = f"{counted(doubted, 'label')} of {rows:,} {are} more likely wrong than right"
+    about = f"About {counted(wrong, 'label')} of {rows:,} {'is' if wrong == 1 else 'are'} wrong"
+    said = f"{about}: {doubted} {are} more likely wrong than right, the others are among the least trusted"
+    said = said if doubted < wrong else f"{about}; {doubted} {are} more likely wrong than right"
     if worse:
         sentence = ["Worse than rows at random: ", *names(worse), f". {said}."]
         return Answer("a source is worse than the rest", "bad", sentence, meaning)
-    if doubted:
+    if doubted or wrong:
         return Answer("labels to look at again", "neutral", f"{said}.", meaning)
     none = f"None of {rows:,} labels is more likely wrong than right."
     return Answer("no label is doubted", "good", none, meaning)
@@ -93,13 +101,16 @@ def _facts(values: Values, unit: Unit) -> Facts:
             "Values",
             f"{unit.name} that all {values.test_rows} test rows gain by the row, given all other rows",
         ),
-        ("Rows", f"{order}; row 1 is the first row of data; -o FILE has all, counted from 0"),
+        ("Rows", f"{order}; row 1 is the first row of data, in files too; -o FILE has all of them"),
         ("Trust", "p wrong: probability that the label is wrong, by all other rows and the test set"),
+        ("Review", "dataworth review shows the rows one by one, the least trusted first, to be corrected"),
         ("List", f"rows with a value below zero, expected proportion of false entries {values.fdr:g}"),
         ("Beware", BEWARE),
     ]
     if values.groups:
         told.append(("Sources", f"{block}; 95 % intervals hold for all sources at once"))
+        again = "what its rows would add if they were labelled as well as those of the others, about"
+        told.append(("Re-labelling", again))
     if (tried := values.cross_fit) is not None:
         change = unit.show(tried.change, sign=True, unit=f"{unit.name} per block")
         out = f"leaving out the labels that other parts doubt ({tried.left_out:g} rows on average)"
@@ -113,15 +124,28 @@ def row_table(values: Values, places: Sequence[int], caption: str, unit: Unit) -
     for row in places[:MAX_ROWS]:
         value, stderr = rows.value[row] * unit.factor, rows.stderr[row] * unit.factor
         digits = digits_for(value, (value - stderr, value + stderr))
-        name = (Cell([Name(values.ids[row])]),) if values.ids is not None else ()
+        name = [] if values.ids is None else [Cell([Name(values.ids[row])])]
+        name += [Cell(label_of(known[row])) for known in values.labels if known is not None]
         doubt = Cell(number(rows.p_wrong[row], 3), rows.p_wrong[row])
         shown = Cell(f"{number(value, digits, sign=True)} ± {number(stderr, digits)}", value)
         told.append((Cell(str(row + 1), row), *name, doubt, shown, "yes" if rows.harmful[row] else ""))
     if len(places) > len(told):
         caption += f": the first {len(told)} of {len(places):,} (dataworth values -o has them all)"
     own = [] if values.ids is None else ["id"]
+    own += [name for name, known in values.labels._asdict().items() if known is not None]
     columns = ("row", *own, "p wrong", f"value, {unit.name}", "on the list")
-    return Table(caption, columns, told, "brief", first=SHOWN, private=("id",), sorts=True)
+    return Table(caption, columns, told, "brief", first=SHOWN, private=PRIVATE, sorts=True)
+
+
+def label_of(label: object) -> list[str | Name]:
+    """A label or a source in a table: a number as it is, or a name."""
+    return [f"{label:.4g}" if isinstance(label, float) else Name(str(label))]
+
+
+def percent(rate: Estimate) -> str:
+    """A proportion with its interval."""
+    low, high = rate.interval or (rate.value, rate.value)
+    return f"{100 * rate.value:.0f} % [{100 * low:.0f}, {100 * high:.0f}]"
 
 
 def against_trust(values: Values, unit: Unit) -> Plane:
@@ -156,9 +180,14 @@ def _sources(values: Values, unit: Unit) -> tuple[Forest, Table]:
     marks, rows = [], []
     for one in values.groups:
         marks.append(unit.mark(Name(one.name), one.share, "bad" if one.worse else "plain"))
-        cells = [unit.cell(known, sign=True) for known in (one.share, one.value, one.against_random)]
-        rows.append((Cell([Name(one.name)]), str(one.rows), *cells, "worse" if one.worse else ""))
-    numbers = (f"share, {unit.name}", "adds to the others", "against rows at random")
+        relabelled = replace(one.against_random, value=-one.against_random.value, interval=None)
+        if one.against_random.interval is not None:
+            low, high = one.against_random.interval
+            relabelled = replace(relabelled, interval=(-high, -low))
+        cells = [unit.cell(known, sign=True) for known in (one.share, one.value, relabelled)]
+        wrong = Cell(percent(one.error_rate), one.error_rate.value)
+        rows.append((Cell([Name(one.name)]), str(one.rows), wrong, *cells, "worse" if one.worse else ""))
+    numbers = ("labels wrong", f"share, {unit.name}", "adds to the others", "re-labelling would add")
     columns = ("source", "rows", *numbers, "shown")
     caption = "What each source contributes to what all are worth (Shapley); 95 % intervals for all."
     chart = Forest(caption, f"share, {unit.name} per block", marks)

@@ -1,21 +1,23 @@
-"""Sources of the data (annotators, vendors): what each adds to the others, and its Shapley share.
+"""Sources of the data (annotators, vendors): what each adds to the others, its Shapley share, its errors.
 
-Both are refitted. Intervals are over blocks of the test set, simultaneous over sources (Bonferroni). Beside
-each source stand random groups of as many rows of the others (of all, if those are too few).
+The first two are refitted. Intervals are over blocks of the test set, simultaneous over sources (Bonferroni).
+Beside each source stand random groups of as many rows of the others (of all, if those are too few).
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...arrays import Array
-from ...errors import DataworthError
 from ...measure import LEVEL, Estimate, against_controls, make_estimate, over_blocks, select
 from ...wording import option
 from ..blocks import DATA, Blocks, coalitions, joined, shapley_values
 from ..result import nats
+from .label_noise import Trust, error_rate
 
 REPLICATES = 8
 """Random groups of each source's size."""
@@ -26,7 +28,8 @@ class GroupValue:
     """One source, in nats per block of the test set.
 
     value: what it adds to all other sources. share: its Shapley share of what all are worth. against_random:
-    its value less that of as many rows taken at random. worse: that is shown to be below zero.
+    its value less that of as many rows taken at random: what is lost here, re-labelling as well as the others
+    do would add. worse: that is shown to be below zero. error_rate: proportion of wrong labels.
     """
 
     name: str
@@ -35,21 +38,29 @@ class GroupValue:
     share: Estimate = nats()
     against_random: Estimate = nats()
     worse: bool
+    error_rate: Estimate
 
 
-def value_groups(blocks: Blocks) -> tuple[GroupValue, ...]:
+def why_no_sources(groups: Iterable[str]) -> str | None:
+    """What is said of groups that cannot be compared as sources; None if they can.
+
+    >>> why_no_sources(["a", "a", "b"])
+    >>> why_no_sources(["p1", "p2"])[:33]
+    'the 2 groups have one row each, s'
+    """
+    rows = Counter(groups)
+    if len(rows) < 2:
+        return f"all rows are of one source, {next(iter(rows))!r}: sources are compared with each other"
+    if max(rows.values()) == 1:
+        told = f"the {len(rows)} groups have one row each, so they are no sources"
+        return f"{told}: {option('group')} names a column of sources"
+    return None
+
+
+def value_groups(blocks: Blocks, trusted: Trust) -> tuple[GroupValue, ...]:
     """Value and share of every source, largest share first."""
     data, whole = blocks.prepared.data[DATA], blocks.samples[DATA]
     names, code, sizes = np.unique(np.asarray(data.groups), return_inverse=True, return_counts=True)
-    if len(names) < 2:
-        raise DataworthError(
-            f"all rows of the data are of one group, {str(names[0])!r}: sources are compared with each other."
-        )
-    if (sizes == 1).all():
-        raise DataworthError(
-            f"the data have {len(names)} groups of one row each: name a column of sources with "
-            f"{option('group')}, not of rows, or none."
-        )
     rng = np.random.default_rng([blocks.prepared.options.seed, 0x6209])
     parts = {str(name): select(whole, np.flatnonzero(code == k)) for k, name in enumerate(names)}
     wanted, orders = coalitions(list(parts), rng)
@@ -69,6 +80,7 @@ def value_groups(blocks: Blocks) -> tuple[GroupValue, ...]:
     for name, size in zip(parts, sizes, strict=True):
         without = worth[every - {name}]
         controls = np.column_stack([pmi[f"random {name} {k}"] for k in range(REPLICATES)])
+        own = data.groups == name
         below = against_controls(without, controls, level)
         interval = None if below.interval is None else (-below.interval[1], -below.interval[0])
         found.append(
@@ -79,6 +91,7 @@ def value_groups(blocks: Blocks) -> tuple[GroupValue, ...]:
                 share=over_orders(shares[name], level),
                 against_random=replace(below, value=-below.value, interval=interval),
                 worse=below.positive,
+                error_rate=error_rate(trusted.if_right[own], trusted.if_wrong[own], level),
             )
         )
     return tuple(sorted(found, key=lambda one: -one.share.value))

@@ -20,24 +20,33 @@ from ...atomic import atomic_write, parse_json, read_whole, write_csv
 from ...data.changes import compare
 from ...data.dataset import Dataset
 from ...data.io.files import part_of
-from ...data.keys import MIN_KEY_LENGTH
 from ...data.order import canonical
 from ...errors import DataworthError
 from ...wording import counted, option
 from ...yardstick.yardstick import LEAST_ROWS
-from .lineage import LEVEL, Hashes, Lineage, kept_parts, p_by_chance
+from .lineage import LEVEL, Lineage, kept_parts, p_by_chance, p_of_list
 from .values import Values
 
 ABOUT = "dataworth/values-file/2"
 SUFFIXES = (".parquet", ".csv")
-MAX_KEY_LENGTH = 64
-"""Bytes of a key of BLAKE2b."""
+PEEK, MAX_HEAD = 300, 1 << 28
+"""Bytes by which a file is recognised, and of the first line of a review log."""
+BROKEN = (ValueError, KeyError, TypeError, AttributeError)
+RESTORE = "restore the file from a copy, or move it away to begin anew."
 COLUMNS = {"value": 1.0, "log_label": 1.0, "p_wrong": -1.0}
 """What rows can be chosen by, and the sign that brings those to be looked at to the front."""
+LIST = "harmful"
+WAYS = len(COLUMNS) + 1
+"""Ways to choose that are looked at: by each column, and by the list."""
+REVIEW = "dataworth/review/1"
+"""What the first line of the log of a review says it is."""
 
 
 class Stored(NamedTuple):
-    """Values of rows as a file holds them, with what they are of and by: keyed hashes of rows."""
+    """Values of rows as a file holds them, with what they are of and by: keyed hashes of rows.
+
+    The log of a review has no values: half of the test set was left to judge whatever was changed by it.
+    """
 
     name: str
     key: str
@@ -47,7 +56,7 @@ class Stored(NamedTuple):
     @classmethod
     def of(cls, values: Values) -> Stored:
         """The same of values at hand."""
-        columns = {name: np.asarray(getattr(values.rows, name), dtype=float) for name in COLUMNS}
+        columns = {name: np.asarray(getattr(values.rows, name), dtype=float) for name in (*COLUMNS, LIST)}
         return cls("the values", values.key, values.lineage, columns)
 
     def chose(self, before: Dataset, after: Dataset) -> bool:
@@ -56,12 +65,14 @@ class Stored(NamedTuple):
         rows = np.flatnonzero(place >= 0)
         if self.lineage.sample_splitting:
             return bool((kept[rows] != 1.0).any())
-        return any(self._chose(name, kept[rows], place[rows]) for name in COLUMNS)
+        found = [self._p_of_order(name, kept[rows], place[rows]) for name in COLUMNS]
+        found.append(p_of_list(kept[rows], self.columns[LIST][place[rows]] > 0))
+        return WAYS * min(found) < LEVEL
 
-    def _chose(self, name: str, kept: Array, place: Any) -> bool:
+    def _p_of_order(self, name: str, kept: Array, place: Any) -> float:
         order = COLUMNS[name] * self.columns[name][place]
         known = np.isfinite(order)
-        return len(COLUMNS) * p_by_chance(kept[known], order[known]) < LEVEL
+        return p_by_chance(kept[known], order[known])
 
 
 def judges(
@@ -116,54 +127,76 @@ def beside(path: Path) -> Path:
 
 
 def about(values: Values) -> dict[str, Any]:
-    """What a file of values says of itself; hashes say nothing to who has not the rows, and no label."""
-    told = {"schema": ABOUT, "yardstick": values.yardstick.digest, "key": values.key}
-    own = vars(values.lineage)
-    return told | {
-        name: one.tobytes().hex() if isinstance(one, np.ndarray) else one for name, one in own.items()
-    }
+    """What a file of values says of itself."""
+    return {"schema": ABOUT, "yardstick": values.yardstick.digest, **values.lineage.to_dict(values.key)}
 
 
-def lineage_of(told: dict[str, Any]) -> Lineage:
-    """What a file says of its rows; what is none raises."""
-    columns, split = told["columns"], told["sample_splitting"]
-    if not (isinstance(split, bool) and all(isinstance(name, str) for name in columns)):
-        raise ValueError
+def load_review(path: Path) -> Stored | None:
+    """The log of a review, by its first line; None for any other file, and a sentence for a damaged one."""
+    with path.open("rb") as file:
+        first = file.readline(MAX_HEAD)
+    if REVIEW.encode() not in first[:PEEK]:
+        return None
+    try:
+        told = parse_json(first)
+        return Stored(str(path), told["key"], Lineage.parse(told), {})
+    except BROKEN:
+        raise DataworthError(f"{path}: the first line of this review log is damaged: {RESTORE}") from None
 
-    def hashes(name: str) -> Hashes:
-        return np.frombuffer(bytes.fromhex(told[name]), dtype="<u8")
 
-    ids = None if told["ids"] is None else hashes("ids")
-    return Lineage(tuple(columns), hashes("data"), ids, hashes("test"), split)
+def load_result(path: Path) -> Stored | None:
+    """Values as JSON, of `--json` or a report; None for any other file, and a sentence for a damaged one."""
+    with path.open("rb") as file:
+        if f'"{Values.schema}"'.encode() not in file.read(PEEK):
+            return None
+    try:
+        told = parse_json(read_whole(path))
+        columns = {name: np.array(told["rows"][name], dtype=float) for name in (*COLUMNS, LIST)}
+        return stored(path, told["lineage"], columns)
+    except (OSError, *BROKEN):
+        raise DataworthError(f"{path} cannot be read as values: {RESTORE}") from None
+
+
+def stored(path: Path, told: dict[str, Any], columns: dict[str, Array]) -> Stored:
+    """Values of a file, if its parts fit together."""
+    lineage, rows = Lineage.parse(told), {len(one) for one in columns.values()}
+    if {len(one) for one in (lineage.data, lineage.ids) if one is not None} != rows:
+        raise ValueError("it does not fit")
+    return Stored(str(path), told["key"], lineage, columns)
 
 
 def load_values(path: Path) -> Stored | None:
-    """A file that `save_values` wrote; None for any other, and a sentence for one that is damaged."""
+    """A file that `save_values` wrote, or another one that says what was chosen by which test rows.
+
+    None for any other, and a sentence for one that is damaged.
+    """
+    if path.suffix in OTHERS:
+        return OTHERS[path.suffix](path) if path.is_file() else None
     if not beside(path).is_file():
         return None
     try:
         told = parse_json(read_whole(beside(path)))
         if not isinstance(told, dict) or told.get("schema") != ABOUT:
             return None
-        lineage, length = lineage_of(told), len(told["key"].encode())
         table = part_of(path).table  # within the limits of every reader
-        rows = {len(one) for one in (lineage.data, lineage.ids) if one is not None}
-        if rows != {len(table)} or not MIN_KEY_LENGTH <= length <= MAX_KEY_LENGTH:
-            raise ValueError("it does not fit")
         columns = {name: table[name].cast("float64").to_numpy() for name in COLUMNS}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, NotImplementedError) as error:
+        columns[LIST] = np.array([str(one).lower() == "true" for one in table[LIST].to_pylist()], dtype=float)
+        return stored(path, told, columns)
+    except (OSError, NotImplementedError, *BROKEN) as error:
         raise DataworthError(
             f"{path} cannot be read as values, with {beside(path).name} ({type(error).__name__}): "
             "make them again, or move both files away if no row was chosen by them."
         ) from None
-    return Stored(str(path), told["key"], lineage, columns)
+
+
+OTHERS = {".jsonl": load_review, ".json": load_result}
 
 
 def files_in(folders: Iterable[Path]) -> list[Stored]:
     """Files of values that lie in these folders."""
     paths = (path for folder in dict.fromkeys(folders) for path in sorted(folder.iterdir()))
-    found = (load_values(path) for path in paths if path.suffix in SUFFIXES and path.is_file())
-    return [stored for stored in found if stored is not None]
+    known = (load_values(path) for path in paths if path.suffix in (*SUFFIXES, *OTHERS) and path.is_file())
+    return [one for one in known if one is not None]
 
 
 def stored_in(
@@ -178,6 +211,7 @@ def stored_in(
         elif not isinstance(one, Stored) and (read := load_values(Path(one))) is not None:
             one = read
         if not isinstance(one, Stored):
-            raise DataworthError(f"{one} is no file of values: give one of 'dataworth values -o FILE'.")
+            how = "'dataworth values -o FILE', or the log of 'dataworth review'"
+            raise DataworthError(f"{one} is no file of values: give one of {how}.")
         found.append(one)
     return found

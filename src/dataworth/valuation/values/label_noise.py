@@ -36,10 +36,18 @@ WRONG, RIGHT = 1.0, 9.0
 
 
 class Trust(NamedTuple):
-    """log p(label | all other rows, labels as given), and the probability that the label is wrong."""
+    """What all other rows say of each label.
+
+    log_label: log p(label | all others, labels as given). p_wrong: probability that the label is wrong.
+    if_right, if_wrong: likelihood of the label as it stands, by all others as far as they are trusted.
+    other: the most probable of the other labels; of numeric labels, the predicted number.
+    """
 
     log_label: Array
     p_wrong: Array
+    if_right: Array
+    if_wrong: Array
+    other: Array
 
 
 def trust_classes(table: Table, classes: int) -> Trust:
@@ -71,7 +79,9 @@ def trust_classes(table: Table, classes: int) -> Trust:
         soft = np.exp(found + said - logsumexp(found + said, axis=1, keepdims=True))
         wrong = 1.0 - soft[given > 0]
         rate = (wrong.sum() + WRONG) / (len(wrong) + WRONG + RIGHT)
-    return Trust(log_label, wrong)
+    other = np.where(given > 0, -np.inf, found).argmax(axis=1)
+    right = np.exp(found[given > 0])
+    return Trust(log_label, wrong, right, (1.0 - right) / (classes - 1), other.astype(float))
 
 
 def trust_numbers(table: Table, noise: float) -> Trust:
@@ -94,7 +104,7 @@ def trust_numbers(table: Table, noise: float) -> Trust:
         log_label = found if turn == 0 else log_label
         wrong = expit(anything - found + np.log(rate) - np.log1p(-rate))
         rate = (wrong.sum() + WRONG) / (n + WRONG + RIGHT)
-    return Trust(log_label, wrong)
+    return Trust(log_label, wrong, np.exp(found), np.exp(anything), mean[:n])
 
 
 def trust(yardstick: Yardstick, table: Table) -> Trust:
@@ -102,6 +112,33 @@ def trust(yardstick: Yardstick, table: Table) -> Trust:
     if isinstance(yardstick.model, Linear):
         return trust_numbers(table, float(yardstick.model.noise_variance))  # type: ignore[arg-type]
     return trust_classes(table, class_count(yardstick))
+
+
+CELLS = 1000
+RATES = (np.arange(CELLS) + 0.5) / CELLS
+
+
+def error_rate(if_right: Array, if_wrong: Array, level: float) -> Estimate:
+    """The proportion ε of wrong labels among some rows: mean, s.d. and shortest interval of its posterior
+
+        p(ε | labels) ∝ Beta(ε; WRONG, RIGHT) · Π_i [(1 − ε) · if_right_i + ε · if_wrong_i].
+
+    >>> sure = np.repeat([0.99, 0.01], [70, 30])
+    >>> found = error_rate(sure, 1.0 - sure, 0.95)
+    >>> round(found.value, 2), found.interval[0] < 0.3 < found.interval[1]
+    (0.28, True)
+    """
+    prior = (WRONG - 1.0) * np.log(RATES) + (RIGHT - 1.0) * np.log1p(-RATES)
+    likelihood = np.log(np.outer(1.0 - RATES, if_right) + np.outer(RATES, if_wrong)).sum(axis=1)
+    chance = np.exp(prior + likelihood - (prior + likelihood).max())
+    chance /= chance.sum()
+    value = float(chance @ RATES)
+    spread = float(np.sqrt(chance @ (RATES - value) ** 2))
+    below = np.append(0.0, chance.cumsum())
+    ends = np.searchsorted(below, below + level)
+    starts = np.flatnonzero(ends <= CELLS)
+    first = starts[(ends[starts] - starts).argmin()] if len(starts) else 0
+    return Estimate(value, spread, (float(first / CELLS), float(min(ends[first], CELLS) / CELLS)))
 
 
 DOUBTED = 0.5

@@ -19,6 +19,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,12 +28,15 @@ from scipy.special import gammaincc
 from ...arrays import Array, Flags, Rows
 from ...data.changes import Change
 from ...data.dataset import Dataset
+from ...data.keys import MIN_KEY_LENGTH
 from ...data.order import average_ranks
 from ...data.rows import first_of, pair_up
 
 Hashes = NDArray[np.uint64]
 LEVEL = 0.001
 """Probability that a change which has nothing to do with a list is said to come from it."""
+MAX_KEY_LENGTH = 64
+"""Bytes of a key of BLAKE2b."""
 RELABELLED, EDITED = 0.5, 0.25
 """Parts of its weight that a row loses with its label, and with its features, beside those that it keeps."""
 
@@ -56,6 +60,27 @@ class Lineage:
         ids = None if data.ids is None else hashes(map(str.encode, data.ids), key)
         own, other = (row_hashes(part, test.names, key) for part in (data, test))
         return cls(test.names, own, ids, other, sample_splitting)
+
+    def to_dict(self, key: str) -> dict[str, Any]:
+        """Plain data for files: hashes, which say nothing to who has not the rows, and no label."""
+        own = vars(self).items()
+        told = {name: one.tobytes().hex() if isinstance(one, np.ndarray) else one for name, one in own}
+        return {"key": key, **told, "columns": list(self.columns)}
+
+    @classmethod
+    def parse(cls, told: dict[str, Any]) -> Lineage:
+        """What `to_dict` told; anything else raises a ValueError, KeyError, TypeError or AttributeError."""
+        columns, split, length = told["columns"], told["sample_splitting"], len(told["key"].encode())
+        if not (isinstance(split, bool) and all(isinstance(name, str) for name in columns)):
+            raise ValueError
+        if not MIN_KEY_LENGTH <= length <= MAX_KEY_LENGTH:
+            raise ValueError
+
+        def hashes(name: str) -> Hashes:
+            return np.frombuffer(bytes.fromhex(told[name]), dtype="<u8")
+
+        ids = None if told["ids"] is None else hashes("ids")
+        return cls(tuple(columns), hashes("data"), ids, hashes("test"), split)
 
     def chose(self, test: Dataset, key: str) -> Flags:
         """Which rows of a test set made the values."""
@@ -128,6 +153,23 @@ def p_by_chance(kept: Array, order: Array) -> float:
     gained = np.clip(kept / usual - 1.0, 0.0, 1.0) if usual > 0 else (kept > 0).astype(float)
     found = [_tail(lost, rank), _tail(gained, 1.0 + 1.0 / len(rank) - rank)]
     return min(1.0, 2.0 * min(found))
+
+
+def p_of_list(kept: Array, listed: Flags) -> float:
+    """Probability that so many of the rows which lost weight stand on a list: hypergeometric.
+
+    >>> listed, kept = np.arange(300) < 2, np.ones(300)
+    >>> kept[:2] = 0.0
+    >>> round(1 / p_of_list(kept, listed))
+    44850
+    """
+    lost = kept < np.median(kept) if len(kept) else np.zeros(0, dtype=bool)
+    found = int((lost & listed).sum())
+    if not found:
+        return 1.0
+    from scipy.stats import hypergeom
+
+    return float(hypergeom.sf(found - 1, len(kept), int(listed.sum()), int(lost.sum())))
 
 
 def _tail(changed: Array, rank: Array) -> float:

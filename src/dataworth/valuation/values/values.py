@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Unpack
+from hashlib import blake2b
+from typing import Any, ClassVar, NamedTuple, Unpack
 
 import numpy as np
 
 from ...arrays import Array, Flags
-from ...data.dataset import Dataset
-from ...data.keys import new_key
+from ...data.dataset import Dataset, label_keys
+from ...data.labels import Numeric
 from ...data.leaks import look_for_leaks
 from ...data.order import canonical
 from ...errors import DataworthError
@@ -18,7 +19,7 @@ from ...yardstick.yardstick import LEAST_ROWS
 from ..blocks import DATA, Blocks
 from ..entry import measurement
 from ..result import BlockResult, Replay, nats
-from .groups import GroupValue, value_groups
+from .groups import GroupValue, value_groups, why_no_sources
 from .label_noise import CrossFit, cross_fitted, trust
 from .lineage import Lineage, choosing_half
 from .rows import Table, class_count, fits_of, p_below_zero, standard_errors
@@ -45,10 +46,19 @@ class RowValues:
         return len(self.value)
 
 
+class Labels(NamedTuple):
+    """The label of every row as it stands, the most probable other one, and where the row comes from."""
+
+    label: tuple[Any, ...]
+    suggested: tuple[Any, ...]
+    source: tuple[str, ...] | None
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Values(BlockResult):
     """Values of rows and of sources; `total` is what all rows together are worth, nats per block, by `score`.
 
+    labels: of every row, for files and the terminal. doubts: `Trust.if_right` and `if_wrong`.
     lineage, key: keyed hashes of the rows that were valued, and of the test rows that valued them.
     """
 
@@ -59,15 +69,23 @@ class Values(BlockResult):
     total: Estimate = nats(whole=True)
     fdr: float
     ids: tuple[str, ...] | None = field(default=None, metadata={"told": False})
+    labels: Labels = field(metadata={"told": False})
+    doubts: tuple[Array, Array] = field(metadata={"told": False})
     lineage: Lineage = field(metadata={"told": False})
     key: str = field(metadata={"told": False})
     question: ClassVar[str] = "Which rows carry the information, and which labels should be looked at again?"
 
     @property
     def headline(self) -> str:
-        """How many rows are on the list, and how many labels are more likely wrong than right."""
-        listed, wrong = int(self.rows.harmful.sum()), int((self.rows.p_wrong > 0.5).sum())
-        return f"{len(self.rows)} rows: {listed} with a value below zero, {wrong} labels likely wrong"
+        """How many rows are on the list, and how many labels are expected to be wrong."""
+        listed = int(self.rows.harmful.sum())
+        wrong = f"about {self.expected_wrong:.0f} labels wrong"
+        return f"{len(self.rows)} rows: {listed} with a value below zero, {wrong}"
+
+    @property
+    def expected_wrong(self) -> float:
+        """How many labels are wrong, by expectation: the sum of `p_wrong`."""
+        return float(np.nansum(self.rows.p_wrong))
 
     @property
     def least_trusted(self) -> list[int]:
@@ -76,11 +94,16 @@ class Values(BlockResult):
         order = np.lexsort((self.rows.log_label[known], -self.rows.p_wrong[known]))
         return [int(row) for row in known[order]]
 
+    def to_dict(self, bits: bool = False) -> dict[str, Any]:
+        """Plain data for JSON, which know the test rows that made them as files of values do."""
+        return {**super().to_dict(bits), "lineage": self.lineage.to_dict(self.key)}
+
     def table_rows(self) -> list[dict[str, Any]]:
-        """One record a row, for files."""
+        """One record a row, for files; row 1 is the first row of the data, as on the screen."""
         columns = {name: column.tolist() for name, column in vars(self.rows).items()}
         own = {} if self.ids is None else {"id": list(self.ids)}
-        columns = {"row": list(range(len(self.rows))), **own, **columns}
+        told = {name: list(known) for name, known in self.labels._asdict().items() if known is not None}
+        columns = {"row": list(range(1, len(self.rows) + 1)), **own, **told, **columns}
         return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
 
 
@@ -125,6 +148,9 @@ def values(
     """
     opts = Options.parse("values", options)
     check_fdr(fdr)
+    groups = getattr(D, "groups", None)  # sealed data have none
+    unlike = None if groups is None else why_no_sources(groups.tolist())
+    D = D if unlike is None else D._with(groups=None)
     parts = None if cross_fit is None else whole_number(cross_fit, "cross_fit", least=2)
     given, T = T, half_that_chooses(T) if sample_splitting else T
     blocks = Blocks.of("values", {DATA: D}, T, opts)
@@ -141,17 +167,26 @@ def values(
     trusted = trust(yardstick, table)
     degrees = len(table.test.y) - 1.0 if table.groups is None else float(table.groups.max())
     harmful = discoveries(p_below_zero(value, stderr, degrees), fdr)
-    columns = {"value": value, "stderr": stderr, **trusted._asdict(), "harmful": harmful}
-    notes = prepared.notes + numbered
+    doubt = {"log_label": trusted.log_label, "p_wrong": trusted.p_wrong}
+    columns = {"value": value, "stderr": stderr, **doubt, "harmful": harmful}
+    notes = prepared.notes + numbered + (() if unlike is None else (unlike,))
     if class_count(yardstick) > 2:
         notes += ("several classes: a logistic regression each, class or not; values are their sum",)
+    kept = np.ones(len(D), dtype=bool)
     if len(own) < len(D):
         kept = ~look_for_leaks(prepared.test, yardstick.numbered(D)).data
         columns = {name: padded(column, kept) for name, column in columns.items()}
-    key = new_key()
+    given_labels = D.y if isinstance(yardstick.labels, Numeric) else label_keys(D.y)
+    suggested = given_labels.astype(object)
+    suggested[kept] = yardstick.labels.decode(trusted.other)
+    sources = None if D.groups is None else tuple(D.groups.tolist())
+    content = (
+        f"{D.content_hash()} {T.content_hash()}"  # no two datasets have the same key, and a run again has
+    )
+    key = blake2b(content.encode(), digest_size=16).hexdigest()
     return Values(
         rows=RowValues(**columns),
-        groups=() if own.groups is None else value_groups(blocks),
+        groups=() if own.groups is None else value_groups(blocks, trusted),
         cross_fit=None if parts is None else cross_fitted(blocks, table, parts),
         total=over_blocks(worth["all"]),
         blocks=blocks.plan({}).count,
@@ -161,6 +196,8 @@ def values(
         test_rows=len(prepared.test),
         replay=Replay.of("values", {"data": D}, given, opts, **told),
         ids=None if D.ids is None else tuple(map(str, D.ids)),
+        labels=Labels(tuple(given_labels.tolist()), tuple(suggested.tolist()), sources),
+        doubts=(padded(trusted.if_right, kept), padded(trusted.if_wrong, kept)),
         lineage=Lineage.of(D, T, key, sample_splitting),
         key=key,
     )
