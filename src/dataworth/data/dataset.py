@@ -26,7 +26,9 @@ SLAB = 8192
 """Rows that are worked on together where a second copy of a large dataset would be too much."""
 TEXTS = ("groups", "ids", "attributes")
 OPTIONAL = ("groups", "ids", "weights", "attributes")
-WIDEST_FIRST: tuple[Kind, ...] = ("pair", "text", "categorical", "difference", "numeric", "boolean")
+WIDEST_FIRST: tuple[Kind, ...] = (
+    "response", "pair", "text", "categorical", "difference", "numeric", "boolean",
+)  # fmt: skip
 UNKNOWN = -1.0
 """The code of a category that the columns selected against do not have; a missing value is NaN instead."""
 
@@ -38,7 +40,8 @@ class Dataset:
         X: rows × features: numbers or booleans in two dimensions, or a pandas, polars or pyarrow frame.
             Text columns become codes of their texts, free text among them; columns of equally long lists of
             numbers (embeddings) become one numeric column per entry, `name[0]`, `name[1]`, ….
-        y: one label per row: numbers, booleans (stored as 0 and 1) or text.
+        y: one label per row: numbers, booleans (stored as 0 and 1) or text; or rows × outputs, a vector of
+            two numbers or more per row, which then are `outputs`, and `y` is a name of each.
         groups: which rows belong together (a patient, a document, a prompt); compared as text. Rows of one
             group are never split between blocks, halves or folds.
         ids: what a row is called; compared as text. Repeats are fine: a duplicated row keeps its id.
@@ -60,7 +63,7 @@ class Dataset:
 X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
     """
 
-    __slots__ = ("X", "attribute_name", "attributes", "columns", "groups", "ids", "weights", "y")
+    __slots__ = ("X", "attribute_name", "attributes", "columns", "groups", "ids", "outputs", "weights", "y")
 
     X: Array
     y: NDArray[Any]
@@ -69,6 +72,7 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
     weights: Array | None
     attributes: NDArray[np.str_] | None
     attribute_name: str
+    outputs: Array | None
     columns: tuple[Column, ...]
 
     def __init__(
@@ -89,10 +93,12 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
         if not allow_missing:
             refuse_missing(matrix, columns)
         n, texts = len(matrix), (groups, ids, attributes)
+        outputs = as_outputs(y, n)
         self._set(
             X=matrix,
             columns=columns,
-            y=as_labels(y, n),
+            outputs=outputs,
+            y=as_labels(y, n) if outputs is None else names_of_rows(outputs),
             weights=as_weights(weights, n),
             attribute_name="attribute",
             **{name: as_texts(given, name, n) for name, given in zip(TEXTS, texts, strict=True)},
@@ -134,7 +140,10 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
     def __repr__(self) -> str:
         size = f"{counted(len(self), 'row')} × {counted(self.n_features, 'feature')}"
         extra = [name for name in OPTIONAL if getattr(self, name) is not None]
-        return f"Dataset({', '.join([size, f'labels {summarise_labels(self.y)}', *extra])})"
+        told = f"{summarise_labels(self.y)}"
+        if self.outputs is not None:
+            told = f"vectors of {self.outputs.shape[1]}"
+        return f"Dataset({', '.join([size, f'labels {told}', *extra])})"
 
     @property
     def n_features(self) -> int:
@@ -173,7 +182,19 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
         >>> Dataset([[1.0], [2.0]], [0, 1]).with_labels(["a", "b"])
         Dataset(2 rows × 1 feature, labels a: 1, b: 1)
         """
-        return self._with(y=as_labels(y, len(self)))
+        return self.with_outputs(y) if np.ndim(y) == 2 else self._with(y=as_labels(y, len(self)), outputs=None)
+
+    def with_outputs(self, outputs: Any, y: Any = None) -> Dataset:
+        """The same rows with vectors as labels, and `y` as their names: of equal vectors one, if not given.
+
+        >>> Dataset([[1.0], [2.0]], [0, 1]).with_outputs([[0.0, 1.0], [2.0, 3.0]]).outputs.shape
+        (2, 2)
+        """
+        found = as_outputs(np.asarray(outputs, dtype=float), len(self))
+        if found is None:
+            shape = np.shape(outputs)
+            raise DataworthError(f"outputs have shape {shape}, but rows × two numbers or more are expected")
+        return self._with(outputs=found, y=names_of_rows(found) if y is None else as_labels(y, len(self)))
 
     def with_features(self, X: Any) -> Dataset:
         """The same rows and columns with other values (codes, for categories).
@@ -237,6 +258,12 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
         if any(p.weights is not None for p in parts):
             each = [np.ones(len(p)) if p.weights is None else p.weights for p in parts]
             joined["weights"] = np.concatenate(each)
+        vectors = [part.outputs for part in parts if len(part)] or [parts[0].outputs]
+        joined["outputs"] = None
+        if found := [one for one in vectors if one is not None]:
+            if len(found) < len(vectors) or len({one.shape[1] for one in found}) > 1:
+                raise DataworthError("the labels are vectors of different lengths, or not all: give one kind")
+            joined["outputs"] = np.concatenate(found)
         labels = [part.y for part in parts if len(part)] or [parts[0].y]  # no rows, no say in the type
         if len({y.dtype.kind == "U" for y in labels}) > 1:
             labels = [y if y.dtype.kind == "U" else text_keys(y) for y in labels]
@@ -341,9 +368,32 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
         texts = [label_keys(self.y), self.groups, self.ids]
         digest.update(json.dumps([None if t is None else t.tolist() for t in texts]).encode())
         digest.update(b"none" if self.weights is None else (self.weights + 0.0).astype("<f8").tobytes())
+        if self.outputs is not None:
+            digest.update((self.outputs + 0.0).astype("<f8").tobytes())
         if self.attributes is not None:
             digest.update(json.dumps({"attributes": self.attributes.tolist()}).encode())
         return digest.hexdigest()
+
+
+def as_outputs(y: Any, n: int) -> Array | None:
+    """Vectors as labels: an array of n rows of two numbers or more; None if y is no such array."""
+    if not isinstance(y, np.ndarray | list) or np.ndim(y) != 2:
+        return None
+    found = np.asarray(y)
+    if found.shape[1] < 2 or found.dtype.kind not in "biuf":
+        return None
+    if len(found) != n:
+        rows = f"{len(found)} labels for {counted(n, 'row')} of X"
+        raise DataworthError(f"y has {rows}: give one per row")
+    if not np.isfinite(found).all():
+        raise DataworthError("y has vectors with values that are missing or infinite: leave those rows out")
+    return np.array(found, dtype=float)
+
+
+def names_of_rows(outputs: Array) -> NDArray[np.str_]:
+    """A name of each row, the same for equal rows."""
+    rows = np.ascontiguousarray(outputs + 0.0)  # −0.0 + 0.0 is 0.0
+    return np.array([hashlib.blake2b(row, digest_size=8).hexdigest() for row in rows], dtype="U16")
 
 
 def digest8(text: str) -> bytes:

@@ -174,7 +174,7 @@ def text_key(value: Any) -> str:
 
 
 def as_labels(y: Any, n: int) -> NDArray[Any]:
-    """Labels of n rows."""
+    """Labels of n rows, one value each."""
     values = entries(y, "y", "labels", n)
     if values.dtype.kind == "f":
         if np.isinf(values).any():
