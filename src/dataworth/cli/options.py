@@ -31,7 +31,7 @@ WORDS |= {"ledger": Path | None, "values": Path | None, "cache": bool}
 UNLOADED = dict.fromkeys(("Yardstick", "Model", "Engine", "Run"), Any)
 """Types of options that are not imported for help."""
 SELDOM = {"text_encoder", "categories", "numbers", "decimal", "dates", "exact_labels", "sep", "encoding"}
-SELDOM |= {"header", "sheet", "missing", "sample", "stream", "bits"}
+SELDOM |= {"header", "sheet", "missing", "sample", "stream", "bits", "task"}
 """Options about columns and output that `--help-all` shows and `--help` does not."""
 
 
@@ -48,6 +48,7 @@ class Columns:
     )
     exclude: str | None = option(None, "Columns to leave out: names or patterns, such as 'when,raw_*'.")
     weights: str | None = option(None, "Column that says how often a row counts.")
+    task: str | None = option(None, "pairs, documents or labels: what rows are (default: by their columns).")
     impute: bool = option(False, "Fill in missing feature values instead of refusing them.")
     text_encoder: str | None = option(
         None, "Sentence-transformers model for texts (default: hashed n-grams)."

@@ -49,6 +49,7 @@ def read(
     sheet: str | None = None,
     sample: int | None = None,
     missing: str | Sequence[str] | None = None,
+    task: str | None = None,
 ) -> Dataset:
     """Read a Dataset from a file, a directory or pattern of files, a frame, or another table.
 
@@ -83,6 +84,8 @@ def read(
             does not fit in memory, say. Each set of as many rows is as likely as any other.
         missing: a text, or several, that stands for a missing value, beside empty cells, NA and the like:
             "xx", or a number such as -999.
+        task: "pairs" of prompts and responses, "documents" (the second half given the first) or rows with
+            "labels"; found by the columns' names (`messages`, `prompt` and `response`, `text`, …).
 
     Returns:
         The Dataset.
