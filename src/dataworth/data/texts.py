@@ -17,7 +17,7 @@ BETWEEN = "\x1e"
 
 def text_columns(data: Dataset) -> list[str]:
     """Names of the columns that hold texts, or pairs of them."""
-    return [column.name for column in data.columns if column.kind in ("text", "pair")]
+    return [column.name for column in data.columns if column.kind in ("text", "pair", "response")]
 
 
 def parts_of(column: Column) -> tuple[Sequence[str], ...]:
@@ -33,11 +33,12 @@ def with_vectors(
 ) -> Dataset:
     """The same rows with numbers `name[0]`, `name[1]`, … in place of texts; a pair is v(first) − v(second).
 
-    `vectors` makes texts × numbers for a column's name and texts. A missing text is a row of zeros.
+    A response is no feature: its numbers are the row's `outputs`. `vectors` makes texts × numbers for a column's name and texts. A missing text is a row of zeros.
     """
     if not any(column.name in names for column in data.columns):
         return data
     blocks: list[Array] = []
+    outputs = data.outputs
     columns: list[Column] = []
     for j, column in enumerate(data.columns):
         if column.name not in names:
@@ -55,7 +56,11 @@ def with_vectors(
         table = each[0] - each[1] if len(each) == 2 else each[0]
         block = np.zeros((len(data), table.shape[1]))
         block[here] = table[place]
+        if column.kind == "response":
+            outputs = block
+            continue
         blocks.append(block)
         kind: Kind = "difference" if column.kind == "pair" else "numeric"
         columns += [Column(f"{column.name}[{k}]", kind) for k in range(block.shape[1])]
-    return data._with(X=np.ascontiguousarray(np.hstack(blocks)), columns=tuple(columns))
+    X = np.ascontiguousarray(np.hstack([np.zeros((len(data), 0)), *blocks]))
+    return data._with(X=X, columns=tuple(columns), outputs=outputs)

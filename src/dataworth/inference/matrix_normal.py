@@ -60,10 +60,21 @@ class MatrixFit(NamedTuple):
         beyond = 0.0 if self.basis is None else np.maximum((X**2).sum(axis=1) - (inside**2).sum(axis=1), 0.0)
         return np.asarray(self.prior_variance * (np.einsum("ij,ij->j", half, half) + beyond))
 
+    def counted(self, w: float) -> MatrixFit:
+        """The noise of rows that count w times under the prior variance C/w, which leaves M and A as they are."""
+        G = self.misfit + self.coef.T @ self.coef / self.prior_variance
+        root = np.linalg.cholesky(self.prior_scale * np.eye(len(G)) + w * G)
+        rows = self.degrees - self.prior_degrees
+        return self._replace(root=root, degrees=self.prior_degrees + w * rows)
+
     def log_predictives(self, X: Array, Y: Array, weights: Array) -> Array:
         """Log p(y | x, rows) of each row by itself, a multivariate Student t; a row of weight w is w rows."""
-        q, grown = len(self.root), 1.0 + weights * self.leverage(X)
-        error = solve_triangular(self.root, (Y - X @ self.coef).T, lower=True)
+        return self.log_densities(self.leverage(X), Y - X @ self.coef, weights)
+
+    def log_densities(self, leverage: Array, error: Array, weights: Array) -> Array:
+        """The same from xᵀ C A⁻¹ x and y − Mᵀx of each row."""
+        q, grown = len(self.root), 1.0 + weights * leverage
+        error = solve_triangular(self.root, error.T, lower=True)
         square = weights * np.einsum("ij,ij->j", error, error) / grown
         log_det = 2.0 * float(np.log(np.diagonal(self.root)).sum())
         rising = sum(log_rising((self.degrees - j) / 2.0, weights / 2.0) for j in range(q))

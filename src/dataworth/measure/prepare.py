@@ -11,7 +11,7 @@ import numpy as np
 
 from ..arrays import Array, Rows
 from ..data.dataset import Dataset, label_keys
-from ..data.labels import Classes, Numeric
+from ..data.labels import Classes, Labels, Vectors
 from ..data.leaks import clustered_note, drop_leaks
 from ..errors import DataworthError
 from ..models import Fitter, Linear, Model
@@ -64,7 +64,7 @@ def prepare(what: str, data: Mapping[str, Dataset], test: Dataset, options: Opti
     check_datasets({**data, "the test set": test})
     yardstick = find_yardstick(test, options)
     data = {name: yardstick.numbered(part) for name, part in data.items()}
-    test = yardstick.numbered(test)
+    test = yardstick.numbered(test, own=True)
     leaks = drop_leaks(test, data, states=what == "audit" and len(data) == 2)
     single = (one_class_note(yardstick, part, name) for name, part in leaks.data.items())
     clustered = clustered_note(test)
@@ -169,9 +169,11 @@ def modelling_notes(yardstick: Yardstick, options: Options) -> list[str]:
     return notes
 
 
-def check_suits(model: object, labels: Classes | Numeric) -> None:
+def check_suits(model: object, labels: Labels) -> None:
     """A model of the user's own that takes such labels, or a sentence."""
     takes, given = getattr(model, "takes", "classes"), "numbers"
+    if isinstance(labels, Vectors):
+        given = "vectors"
     if isinstance(labels, Classes):
         given = "two classes" if len(labels.names) == 2 else "classes"
     if takes != given and (takes, given) != ("classes", "two classes"):

@@ -208,7 +208,8 @@ class TextColumns:
             kind: Kind = "pair" if column.kind == "difference" else "text"
             made = Column(name, kind) if name in self.axes else column
             found.setdefault(made.name, made)
-        return tuple(found.values())
+        responses = [Column(name, "response") for name in self.axes if name not in found]
+        return (*found.values(), *responses)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""

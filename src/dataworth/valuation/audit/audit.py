@@ -179,7 +179,7 @@ def audit(
     check_slices(scored, opts.slices or ())
     yardstick = find_yardstick(test, opts)
     fixed, columns = replace(opts, yardstick=yardstick), yardstick.recipe.columns
-    before, scored = yardstick.numbered(before).select(columns), yardstick.numbered(scored)
+    before, scored = yardstick.numbered(before).select(columns), yardstick.numbered(scored, own=True)
     about: dict[str, Any] = {}
     if curate is not None:
         if hasattr(curate, "bound") and hasattr(curate, "why"):
@@ -225,7 +225,7 @@ def audit(
     name = None if curate is None else str(about["curation"]["name"])
     replay, change = Replay.of("audit", given, test, opts, curate=name), curated[0].arms.change.to_dict()
     # a ledger counts questions to the whole test set, whichever part of it judges
-    told = replace(answered(replace(case, test=yardstick.numbered(test))), test=case.test)
+    told = replace(answered(replace(case, test=yardstick.numbered(test, own=True))), test=case.test)
     return summarise(told, change, design, replay, {"before_rows": len(before), **about}, seen)
 
 
