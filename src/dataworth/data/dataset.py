@@ -51,6 +51,8 @@ class Dataset:
         names: column names, in place of x0, x1, … or those of the frame.
         allow_missing: keep missing feature values as NaN instead of refusing them.
 
+    Where responses were made vectors, `facts` are what else is known of each (`data.texts.FACTS`).
+
     >>> D = Dataset([[0.0, 1.5], [2.0, 0.5], [1.0, 1.0]], ["no", "yes", "yes"])
     >>> D
     Dataset(3 rows × 2 features, labels no: 1, yes: 2)
@@ -63,7 +65,9 @@ class Dataset:
 X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
     """
 
-    __slots__ = ("X", "attribute_name", "attributes", "columns", "groups", "ids", "outputs", "weights", "y")
+    __slots__ = (
+        "X", "attribute_name", "attributes", "columns", "facts", "groups", "ids", "outputs", "weights", "y",
+    )  # fmt: skip
 
     X: Array
     y: NDArray[Any]
@@ -73,6 +77,7 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
     attributes: NDArray[np.str_] | None
     attribute_name: str
     outputs: Array | None
+    facts: Array | None
     columns: tuple[Column, ...]
 
     def __init__(
@@ -98,6 +103,7 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
             X=matrix,
             columns=columns,
             outputs=outputs,
+            facts=None,
             y=as_labels(y, n) if outputs is None else names_of_rows(outputs),
             weights=as_weights(weights, n),
             attribute_name="attribute",
@@ -259,6 +265,9 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
             each = [np.ones(len(p)) if p.weights is None else p.weights for p in parts]
             joined["weights"] = np.concatenate(each)
         vectors = [part.outputs for part in parts if len(part)] or [parts[0].outputs]
+        known = [part.facts for part in parts if len(part)]
+        facts = [one for one in known if one is not None]
+        joined["facts"] = np.concatenate(facts) if facts and len(facts) == len(known) else None
         joined["outputs"] = None
         if found := [one for one in vectors if one is not None]:
             if len(found) < len(vectors) or len({one.shape[1] for one in found}) > 1:

@@ -11,6 +11,8 @@ from ..errors import DataworthError
 from .convert import CODED, Column, Kind
 from .dataset import Dataset
 
+FACTS = ("length", "words shared with the prompt")
+"""What is known of a response beside its vector; no model sees it."""
 BETWEEN = "\x1e"
 """Stands between the two texts of a pair; it separates records in ASCII, and is no part of a text."""
 
@@ -62,5 +64,26 @@ def with_vectors(
         blocks.append(block)
         kind: Kind = "difference" if column.kind == "pair" else "numeric"
         columns += [Column(f"{column.name}[{k}]", kind) for k in range(block.shape[1])]
+    facts = data.facts if outputs is data.outputs else facts_of(data)
     X = np.ascontiguousarray(np.hstack([np.zeros((len(data), 0)), *blocks]))
-    return data._with(X=X, columns=tuple(columns), outputs=outputs)
+    return data._with(X=X, columns=tuple(columns), outputs=outputs, facts=facts)
+
+
+def facts_of(data: Dataset) -> Array:
+    """`FACTS` of every row: characters, and the proportion of all words of both that both have."""
+    kinds = [column.kind for column in data.columns]
+    prompt, response = (
+        None if kind not in kinds else kinds.index(kind) for kind in ("text", "response")
+    )
+    assert response is not None
+    texts = data.columns[response].categories
+    words = [set(text.lower().split()) for text in texts]
+    own = data.X[:, response].astype(int)
+    lengths = np.array([len(text) for text in texts], dtype=float)[own]
+    shared = np.zeros(len(data))
+    if prompt is not None:
+        asked = [set(text.lower().split()) for text in data.columns[prompt].categories]
+        for i, (k, j) in enumerate(zip(data.X[:, prompt].astype(int), own, strict=True)):
+            both = asked[k] | words[j]
+            shared[i] = len(asked[k] & words[j]) / max(1, len(both))
+    return np.column_stack([lengths, shared])

@@ -159,8 +159,9 @@ def check(name: str, proposed: Proposal | Sample, budget: Budget, known: OutOfFo
         targets = np.concatenate([own, known.added_labels("ensemble")])[rows]
     targets = np.asarray(targets, dtype=float)
     weights = np.ones(len(rows)) if proposed.weights is None else np.asarray(proposed.weights, dtype=float)
-    fine = fine and targets.shape == weights.shape == rows.shape and bool((weights >= 0).all())
-    fine = fine and bool(np.isfinite(targets * weights).all())
+    fine = fine and targets.shape == (*rows.shape, *own.shape[1:]) and weights.shape == rows.shape
+    fine = fine and bool((weights >= 0).all())
+    fine = fine and bool(np.isfinite(targets).all() and np.isfinite(weights).all())
     if not fine or (known.classes and not np.isin(targets, np.arange(known.classes)).all()):
         raise DataworthError(
             f"the baseline {name!r} proposes no version of before: give places of its {budget.rows} rows and "
@@ -175,7 +176,7 @@ def placed(
 ) -> tuple[Pool, list[Versions]]:
     """Every proposal as rows of the pool, below whose others edited rows stand."""
     yardstick, pool = case.yardstick, case.pool
-    start, features, targets = len(pool.y), [np.zeros((0, pool.X.shape[1]))], [np.zeros(0)]
+    start, features, targets = len(pool.y), [np.zeros((0, pool.X.shape[1]))], [pool.y[:0]]
     found: list[Versions] = []
     for (before, _, arms), proposals in zip(curations, proposed, strict=True):
         rows = np.concatenate([arms.before.rows, arms.after.rows[arms.new]])
