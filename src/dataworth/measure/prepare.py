@@ -14,7 +14,7 @@ from ..data.dataset import Dataset, label_keys
 from ..data.labels import Classes, Labels, Vectors
 from ..data.leaks import clustered_note, drop_leaks
 from ..errors import DataworthError
-from ..models import Fitter, Linear, Model
+from ..models import Fitter, Model
 from ..models.base import bind
 from ..models.gaussian import distinct_rows, room_for_rows
 from ..parallel.threads import one_thread
@@ -160,8 +160,8 @@ def modelling_notes(yardstick: Yardstick, options: Options) -> list[str]:
     if options.own_model is not None:
         check_suits(options.own_model, yardstick.labels)
         notes.append(f"by {options.own_model!r}, a model of your own, on the yardstick's features")
-    if options.inference != "auto" and isinstance(yardstick.model, Linear):
-        notes.append(f"exact for numeric labels: inference {options.inference} changes nothing")
+    if options.inference != "auto" and getattr(yardstick.model, "exact", False):
+        notes.append(f"exact for numbers: inference {options.inference} changes nothing")
     if options.form != "evidence":
         where = f" at η = {options.eta}" if options.form == "eta" else ""
         form = f"in the form {options.form}{where}"

@@ -21,6 +21,7 @@ import numpy as np
 
 from ...arrays import Array, Rows
 from ...data.dataset import Dataset
+from ...data.labels import Vectors
 from ...errors import DataworthError
 from ...measure import (
     AFTER,
@@ -85,7 +86,9 @@ def selected_by_resemblance(case: Case, curated: Curated, alike: Array, table: P
     from scipy.stats import rankdata
 
     kept = np.isin(np.arange(len(curated.before)), curated.arms.change.origin)
-    labels = label_codes(case.yardstick, case.test, case.yardstick.targets(curated.before))
+    labels = np.zeros(len(curated.before))
+    if not isinstance(case.yardstick.labels, Vectors):  # of which no two rows have the same
+        labels = label_codes(case.yardstick, case.test, case.yardstick.targets(curated.before))
     above = pairs = variance = 0.0
     for rows in (labels == label for label in np.unique(labels)):
         m, n = float((rows & kept).sum()), float((rows & ~kept).sum())

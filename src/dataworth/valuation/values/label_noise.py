@@ -13,8 +13,6 @@ found more wrong labels than test rows that count once.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
-
 import numpy as np
 from scipy.special import expit, logsumexp
 
@@ -24,23 +22,12 @@ from ...inference.logistic import Counts
 from ...inference.removal import see, see_gaussian, toggle_each
 from ...inference.sites import Sites
 from ...measure import Estimate, over_blocks, select
-from ...models import Linear
+from ...models import Linear, MultiLinear
 from ...yardstick.yardstick import Yardstick
 from ..blocks import DATA, Blocks
 from ..result import nats
-from .rows import Table, class_count
-
-ROUNDS = 6
-WRONG, RIGHT = 1.0, 9.0
-"""Rows in front of the data from which ε is told: where rows are few, a tenth is wrong."""
-
-
-class Trust(NamedTuple):
-    """log p(label | all other rows, labels as given), and the probability that the label is wrong."""
-
-    log_label: Array
-    p_wrong: Array
-
+from .rows import RIGHT, ROUNDS, WRONG, Table, Trust, class_count
+from .vectors import trust_vectors
 
 def trust_classes(table: Table, classes: int) -> Trust:
     """Two classes by one logistic regression; more by one each, their probabilities divided by their sum."""
@@ -99,6 +86,8 @@ def trust_numbers(table: Table, noise: float) -> Trust:
 
 def trust(yardstick: Yardstick, table: Table) -> Trust:
     """The trust in every label."""
+    if isinstance(yardstick.model, MultiLinear):
+        return trust_vectors(table, yardstick.model)
     if isinstance(yardstick.model, Linear):
         return trust_numbers(table, float(yardstick.model.noise_variance))  # type: ignore[arg-type]
     return trust_classes(table, class_count(yardstick))

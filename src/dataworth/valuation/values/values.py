@@ -14,6 +14,7 @@ from ...data.leaks import look_for_leaks
 from ...data.order import canonical
 from ...errors import DataworthError
 from ...measure import Estimate, Options, Valuing, discoveries, over_blocks, tell_stage, whole_number
+from ...models import MultiLinear
 from ...yardstick.yardstick import LEAST_ROWS
 from ..blocks import DATA, Blocks
 from ..entry import measurement
@@ -22,6 +23,7 @@ from .groups import GroupValue, value_groups
 from .label_noise import CrossFit, cross_fitted, trust
 from .lineage import Lineage, choosing_half
 from .rows import Table, class_count, fits_of, p_below_zero, standard_errors
+from .vectors import VectorFits
 
 FDR = 0.1
 
@@ -96,7 +98,7 @@ def values(
     """Value of every row, and of every source if the data have groups; the trust in every label.
 
     A row's value is what the log-probability of the test set loses without it, log p(T | D) − log p(T | D∖i),
-    from two fits by expectation propagation (exact for numeric labels).
+    from two fits by expectation propagation (exact for numbers and vectors).
 
     Args:
         D: the data; its `groups` are the sources (annotators, vendors).
@@ -131,7 +133,8 @@ def values(
     prepared, yardstick, own = blocks.prepared, blocks.prepared.yardstick, blocks.prepared.data[DATA]
     table = Table.of(blocks)
     tell_stage(opts.progress, "valuing rows…")
-    fits = fits_of(yardstick, table)
+    model = yardstick.model
+    fits = [VectorFits.of(table, model)] if isinstance(model, MultiLinear) else fits_of(yardstick, table)
     value, stderr = np.sum([one.value for one in fits], axis=0), standard_errors(table, fits)
     pmi = blocks.worth({"all": blocks.samples[DATA]})["all"]
     tell_stage(opts.progress, "looking for wrong labels…")
