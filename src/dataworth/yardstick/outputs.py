@@ -29,6 +29,8 @@ from .maps import KNOTS, LEVELS, normal_scores
 
 AXES, ROWS_AN_AXIS = 20, 10
 """Axes of the targets at most, and test rows for each at least."""
+OWN = 0.1
+"""What a row shows of an axis without itself from which the axis is kept: below, each text has its own axis."""
 LEAST = 1e-9
 """Variance along an axis, by the largest, below which it is rounding."""
 
@@ -64,7 +66,7 @@ class Outputs(Vectors):
         leaning = np.ones(len(order))
         if of_texts:
             leaning = np.maximum(0.0, 1.0 - (1.0 - float(centre @ centre)) / values)
-            axes, leaning = axes[:, leaning > 0], leaning[leaning > 0]
+            axes, leaning = axes[:, leaning > OWN], leaning[leaning > OWN]
             if not len(leaning):
                 raise DataworthError(
                     "the test set's responses have nothing in common that could be predicted: give more of them."
