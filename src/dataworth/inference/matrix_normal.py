@@ -45,13 +45,23 @@ class MatrixFit(NamedTuple):
 
     def information_gain(self) -> float:
         """KL(posterior ‖ prior) = E log p(Y | B, S) − log Z."""
-        q, n = len(self.root), self.degrees - self.prior_degrees
-        # E tr S⁻¹(Y − XB)ᵀw(Y − XB): that of the mean, and q tr XᵀwX (XᵀwX + I/C)⁻¹
-        misfit = self.degrees * float(np.trace(cho_solve((self.root, True), self.misfit)))
-        misfit -= q * self.factor.trace_defect()
+        n = self.degrees - self.prior_degrees
+        # E of the misfit: that of the mean, and q tr XᵀwX (XᵀwX + I/C)⁻¹
+        return self._mean_log_likelihood(n, self.misfit, -self.factor.trace_defect()) - self.log_z
+
+    def mean_log_likelihood(self, X: Array, Y: Array, weights: Array) -> float:
+        """E log p(Y | B, S) of any rows under the posterior."""
+        error = np.sqrt(weights)[:, None] * (Y - X @ self.coef)
+        spread = float(weights @ self.leverage(X))
+        return self._mean_log_likelihood(float(weights.sum()), error.T @ error, spread)
+
+    def _mean_log_likelihood(self, n: float, misfit: Array, spread: float) -> float:
+        """−½ (nq log 2π + n E log|S| + ν tr Ψ⁻¹ misfit + q spread)."""
+        q = len(self.root)
         log_det = 2.0 * float(np.log(np.diagonal(self.root)).sum()) - q * float(np.log(2.0))
         log_det -= float(digamma((self.degrees - np.arange(q)) / 2.0).sum())
-        return -0.5 * (n * q * float(np.log(2.0 * np.pi)) + n * log_det + misfit) - self.log_z
+        away = self.degrees * float(np.trace(cho_solve((self.root, True), misfit)))
+        return -0.5 * (n * q * float(np.log(2.0 * np.pi)) + n * log_det + away + q * spread)
 
     def leverage(self, X: Array) -> Array:
         """xᵀ C A⁻¹ x of rows."""

@@ -119,7 +119,7 @@ class MatrixPosterior:
     """
 
     def __init__(self, told: MatrixFit, seen: tuple[Array, Array, Array], intercept: bool) -> None:
-        self.log_evidence, self.told, self._seen, self._intercept = told.log_z, told, seen, intercept
+        self.log_evidence, self.told, self.seen, self._intercept = told.log_z, told, seen, intercept
 
     @property
     def mean(self) -> Array:
@@ -141,7 +141,7 @@ class MatrixPosterior:
         """Of A, in the coordinates of the features."""
         if self.told.basis is None:
             return self.told.factor
-        X, _, weights = self._seen
+        X, _, weights = self.seen
         counted = self.told.prior_variance * weights
         largest = counted * np.einsum("ij,ij->i", X, X)
         return safe_factor(X, counted, float(largest.max(initial=0.0)))
@@ -154,7 +154,7 @@ class MatrixPosterior:
         L[np.tril_indices(q, -1)] = theta[d * q + q :]
         logs = 0.5 * theta[d * q : d * q + q]
         L[np.diag_indices(q)] = np.exp(logs)
-        X, _, weights = self._seen
+        X, _, weights = self.seen
         away, C = theta[: d * q].reshape(d, q) - self.told.coef, self.told.prior_variance
         told = np.sqrt(weights)[:, None] * (X @ away)
         far = np.trace(cho_solve((L, True), away.T @ away / C + told.T @ told + root @ root.T))
@@ -203,6 +203,13 @@ class MatrixPosterior:
         ends = multigammaln((degrees + m) / 2.0, q) - multigammaln(degrees / 2.0, q)
         dets = q * float(np.log(np.diagonal(spread)).sum()) + m * float(np.log(np.diagonal(root)).sum())
         return float(ends - 0.5 * (m * q * np.log(np.pi) + (degrees + m) * grown)) - dets
+
+    def divergence(self, other: MatrixPosterior) -> float:
+        """Bhattacharyya's distance −log ∫ √(pq): ½ (log Z_D + log Z_T) less log Z of all rows at half weight."""
+        X, Y, weights = (np.concatenate(both) for both in zip(self.seen, other.seen, strict=True))
+        prior = self.told.prior_variance, self.told.prior_degrees, self.told.prior_scale
+        together = fit_matrix_normal(X, Y, 0.5 * weights, *prior)
+        return 0.5 * (self.log_evidence + other.log_evidence) - together.log_z
 
     def information_gain(self) -> float:
         """KL(posterior ‖ prior) in nats."""
