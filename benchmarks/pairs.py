@@ -107,7 +107,12 @@ def changes(clean, rng):
     yield "blind, clean", "twentieth of worst residuals removed", clean, np.sort(doubted(clean)[n // 20 :])
     yield "blind, clean", "shortest removed", clean, np.sort(np.argsort(size)[fifth:])
     yield "blind, clean", "longest removed", clean, np.sort(np.argsort(-size)[fifth:])
-    yield "blind, clean", "random fifth doubled", clean, np.concatenate([everyone, rng.permutation(n)[:fifth]])
+    yield (
+        "blind, clean",
+        "random fifth doubled",
+        clean,
+        np.concatenate([everyone, rng.permutation(n)[:fifth]]),
+    )
     yield "new", "half grown to all", clean[: n // 2], clean
 
 
@@ -168,7 +173,7 @@ def told(records):
         for audit in record["audits"]:
             found.setdefault((audit["kind"], audit["name"]), []).append(audit)
     for (kind, name), audits in found.items():
-        up = sum(audit["interval"][0] > 0 for audit in audits)
+        up = sum(audit["interval"][0] > 1e-9 for audit in audits)  # rounding is no rise
         verdicts = ", ".join(f"{v} {n}" for v, n in Counter(a["verdict"] for a in audits).most_common())
         t = np.median([audit["t"] for audit in audits])
         print(f"{kind:13} {name:38} rise shown {up}/{len(audits)}, median t {t:+.1f}: {verdicts}")

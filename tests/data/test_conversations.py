@@ -94,7 +94,11 @@ def test_halves_lose_no_word(text):
 
 
 def test_empty_texts_are_left_out_and_counted(tmp_path):
-    rows = [*FORMS["prompt and response"], {"prompt": "Why?", "response": " "}, {"prompt": None, "response": "x"}]
+    rows = [
+        *FORMS["prompt and response"],
+        {"prompt": "Why?", "response": " "},
+        {"prompt": None, "response": "x"},
+    ]
     told = describe(lines(tmp_path, rows))
     assert told.rows == len(PAIRS)
     assert any("2 pairs left out, one of its texts empty" in note for note in told.notes)
@@ -124,7 +128,9 @@ def test_preferences_stay_what_they_are(tmp_path):
 
 
 def test_what_is_asked_for(tmp_path):
-    rows = [{**row, "source": f"s{i % 2}", "count": 1 + i} for i, row in enumerate(FORMS["prompt and response"])]
+    rows = [
+        {**row, "source": f"s{i % 2}", "count": 1 + i} for i, row in enumerate(FORMS["prompt and response"])
+    ]
     data = read(lines(tmp_path, rows), group="source", weights="count")
     assert data.groups.tolist() == ["s0", "s1"] * 3
     assert data.weights.tolist() == [1, 2, 3, 4, 5, 6]

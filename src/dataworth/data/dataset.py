@@ -188,7 +188,9 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
         >>> Dataset([[1.0], [2.0]], [0, 1]).with_labels(["a", "b"])
         Dataset(2 rows × 1 feature, labels a: 1, b: 1)
         """
-        return self.with_outputs(y) if np.ndim(y) == 2 else self._with(y=as_labels(y, len(self)), outputs=None)
+        return (
+            self.with_outputs(y) if np.ndim(y) == 2 else self._with(y=as_labels(y, len(self)), outputs=None)
+        )
 
     def with_outputs(self, outputs: Any, y: Any = None) -> Dataset:
         """The same rows with vectors as labels, and `y` as their names: of equal vectors one, if not given.

@@ -72,9 +72,7 @@ def with_vectors(
 def facts_of(data: Dataset) -> Array:
     """`FACTS` of every row: characters, and the proportion of all words of both that both have."""
     kinds = [column.kind for column in data.columns]
-    prompt, response = (
-        None if kind not in kinds else kinds.index(kind) for kind in ("text", "response")
-    )
+    prompt, response = (None if kind not in kinds else kinds.index(kind) for kind in ("text", "response"))
     assert response is not None
     texts = data.columns[response].categories
     words = [set(text.lower().split()) for text in texts]

@@ -89,10 +89,10 @@ class LabelsAlone:
             scatter = second - (own * w[:, None]).T @ own - left * np.outer(mean, mean)
             root = np.linalg.cholesky(scatter + prior.scale * np.eye(q))
             degrees = nu + left
-            square = (solve_triangular(root, (own - mean).T, lower=True) ** 2).sum(axis=0) / (1.0 + 1.0 / left)
+            square = (solve_triangular(root, (own - mean).T, lower=True) ** 2).sum(axis=0) / (
+                1.0 + 1.0 / left
+            )
             log_det = 2.0 * np.log(np.diagonal(root)).sum() + q * np.log1p(1.0 / left)
             ends = multigammaln((degrees + 1.0) / 2.0, q) - multigammaln(degrees / 2.0, q)
-            told[rows] = w * (
-                ends - 0.5 * (q * np.log(np.pi) + log_det + (degrees + 1.0) * np.log1p(square))
-            )
+            told[rows] = w * (ends - 0.5 * (q * np.log(np.pi) + log_det + (degrees + 1.0) * np.log1p(square)))
         return told

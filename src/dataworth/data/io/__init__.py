@@ -158,7 +158,8 @@ def describe(source: Any, impute: bool = False, **asked: Unpack[Options]) -> Des
     if impute and (holes := int(np.any([incomplete[role.column] for role in features], axis=0).sum())):
         notes.append(f"{counted(holes, 'row')} with missing feature values: they will be filled in")
     labels = None
-    for column in (table[role.column] for role in found.roles if role.role == "label"):
+    labelled = (role for role in found.roles if role.role == "label" and role.kind != "response")
+    for column in (table[role.column] for role in labelled):
         present = column.filter(~missing_rows(column))
         with suppress(DataworthError):  # nested, say, which is among the problems
             y = as_labels(present, len(present)) if found.data is None else found.data.y

@@ -245,7 +245,10 @@ def _assign(read: Read, asked: Mapping[str, Any], lead: Read) -> None:
     paired = read.task is None and named.get("label") is None
     paired = paired and are_preferences(read.part.table.column_names)
     if read.task in (PAIRS, DOCUMENTS):
-        said, why = {r: n for r, n in PAIRED.items() if n in read.part.table.column_names}, "made of the texts"
+        said, why = (
+            {r: n for r, n in PAIRED.items() if n in read.part.table.column_names},
+            "made of the texts",
+        )
     elif paired:
         read.part.table, dropped = pair_table(read.part.table)
         said, why = PAIR_ROLES, "recognised by chosen and rejected"

@@ -91,11 +91,10 @@ def pairs_of(table: Any, task: str, keep: Sequence[str]) -> tuple[Any, Note]:
         if name in kept:
             raise DataworthError(f"column {name!r} is made of the texts, and cannot be kept: rename yours")
         kept[name] = pa.array(said, pa.large_string())
-    what = "second halves of documents, given the first," if task == DOCUMENTS else "prompts and responses"
-    told = f"{counted(len(rows), 'row')} of {what} from {form}"
+    what = "second halves of documents, given the first" if task == DOCUMENTS else "prompts with responses"
     if dropped:
-        told += f"; {counted(dropped, 'pair')} left out, one of its texts empty"
-    return pa.table(kept), Note(told, f"{option('task')} says otherwise", plain=True)
+        form += f" ({counted(dropped, 'pair')} left out, one of its texts empty)"
+    return pa.table(kept), Note(f"read as {what}", f"{option('task')} says otherwise", form, plain=True)
 
 
 def name_of(prompt: str) -> str:
@@ -166,8 +165,12 @@ def _turns(cell: Any, name: str, row: int) -> list[Turn]:
     found = []
     for turn in cell:
         if not isinstance(turn, Mapping):
-            raise DataworthError(f"{name} of row {row + 1} is no conversation: give turns of role and content")
-        who, said = (turn.get(one) or turn.get(other) for one, other in (("role", "from"), ("content", "value")))
+            raise DataworthError(
+                f"{name} of row {row + 1} is no conversation: give turns of role and content"
+            )
+        who, said = (
+            turn.get(one) or turn.get(other) for one, other in (("role", "from"), ("content", "value"))
+        )
         if isinstance(said, list):  # parts, of which some are texts
             said = "\n".join(str(part.get("text") or "") for part in said if isinstance(part, Mapping))
         if not isinstance(who, str) or not isinstance(said, str | None):

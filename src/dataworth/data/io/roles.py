@@ -26,7 +26,11 @@ NUMBERED = ("Unnamed: ", "__index_level_")
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 LIST_AS_TEXT = re.compile(r"\s*\[\s*[-+]?[0-9.]+(e[-+]?[0-9]+)?(\s*[,\s].*)?(\]|…|\.\.\.)\s*$", re.DOTALL)
 TEXTUAL = ("numeric", "boolean", "categorical", "date or time")
-KINDS = {"label": (*TEXTUAL[:3], "response"), "weight": TEXTUAL[:2], **dict.fromkeys(("group", "attribute", "id"), TEXTUAL)}
+KINDS = {
+    "label": (*TEXTUAL[:3], "response"),
+    "weight": TEXTUAL[:2],
+    **dict.fromkeys(("group", "attribute", "id"), TEXTUAL),
+}
 MADE = ("pair", "text", "response")
 """Kinds of columns that reading made of others, whatever their texts look like."""
 FEATURE_KINDS = (*TEXTUAL, "embedding", "text", "pair")

@@ -75,7 +75,9 @@ def linear(known: Labelled, to: Array, classes: int) -> Array:
     weights = np.ones(len(known.y)) if known.weights is None else known.weights
     rows, others = (np.column_stack([X, np.full(len(X), FREE)]) for X in (known.X, to))
     if known.y.ndim > 1:  # how the noise is known moves nothing of the mean
-        return np.asarray(others @ fit_matrix_normal(rows, known.y, weights, SMALL, known.y.shape[1], 1.0).coef)
+        return np.asarray(
+            others @ fit_matrix_normal(rows, known.y, weights, SMALL, known.y.shape[1], 1.0).coef
+        )
     if not classes:
         return (others @ fit_gaussian(rows, known.y, weights, SMALL, 1.0).coef)[:, None]
     found = np.empty((len(to), classes))

@@ -29,6 +29,7 @@ from ..result import nats
 from .rows import RIGHT, ROUNDS, WRONG, Table, Trust, class_count
 from .vectors import trust_vectors
 
+
 def trust_classes(table: Table, classes: int) -> Trust:
     """Two classes by one logistic regression; more by one each, their probabilities divided by their sum."""
     data, test = table.data, table.test

@@ -69,10 +69,7 @@ class LeaveOut:
         both = between + self.error[:, rows].T @ self.error[:, others]
         free, left = self.own
         weights = self.weights[rows][:, None] + self.weights[others]
-        dets = (
-            own[rows][:, None] * own[others] - off**2
-            for own, off in ((free, between), (left, both))
-        )
+        dets = (own[rows][:, None] * own[others] - off**2 for own, off in ((free, between), (left, both)))
         return self._said(weights, *dets)
 
     def _said(self, w: Array, free: Array, left: Array) -> Array:
@@ -142,7 +139,9 @@ def densities(X: Array, y: Array, weights: Array, model: MultiLinear) -> Array:
     free, left = (np.maximum(one, LEAST) for one in seen.own)
     # without the row: leverage per unit of weight, residual r / (1 − h), and |Ψ| left / free
     leverage = seen.fit.leverage(X) / free
-    size = np.einsum("ij,ij->j", *[solve_triangular(seen.fit.root, (y - X @ seen.fit.coef).T, lower=True)] * 2)
+    size = np.einsum(
+        "ij,ij->j", *[solve_triangular(seen.fit.root, (y - X @ seen.fit.coef).T, lower=True)] * 2
+    )
     log_det = 2.0 * float(np.log(np.diagonal(seen.fit.root)).sum()) + np.log(left / free)
     # rᵀ Ψ′⁻¹ r with Ψ′ = Ψ − w r rᵀ/(1 − h), by Sherman and Morrison
     square = size / free**2 * (free / left) / (1.0 + leverage)
