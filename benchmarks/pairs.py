@@ -4,7 +4,7 @@
     python benchmarks/pairs.py --docs numpy,scipy,pandas,matplotlib --rows 1000 --out results/pairs-docs.json
     python benchmarks/pairs.py --covers 200 --out results/pairs-coverage.json
 
-Prompts: JSON lines of `prompt` and `chosen`, one answer a prompt. Documents: docstrings of installed packages.
+Prompts: JSON lines of `prompt` and `chosen`, one answer a prompt. Documents: docstrings of packages.
 A third of the rows is the test set, 500 at most. Each seed draws both anew. What the tables of docs/pairs.md
 rest on: rises that are shown when mismatched responses are removed; what the verdict says of changes that use
 the data alone, of clean data and of those with mismatched responses; AUROC of mismatched rows by `dw.values`.
@@ -147,7 +147,7 @@ def audited(every, rows, seed):
 
 
 def covered(seeds, rows=200, test=200, pool=4000):
-    """How often the interval of a change holds the mean over the whole pool: simulated vectors, one yardstick."""
+    """How often the interval of a change holds the mean over the whole pool, of simulated vectors."""
     rng = np.random.default_rng(0xC0FE)
     model = dw.MultiLinear(prior_variance=0.3, freedom=8.0, scale=4.0, outputs=4)
     X = rng.normal(size=(rows + test + pool, 5))

@@ -55,7 +55,8 @@ def test_published_forms_are_one_thing(tmp_path, form):
     data = read(lines(tmp_path, FORMS[form]))
     assert said(data) == PAIRS
     assert [column.kind for column in data.columns] == ["text", "response"]
-    assert data.groups is None and len(set(data.y.tolist())) == len(PAIRS)
+    assert data.groups is None
+    assert len(set(data.y.tolist())) == len(PAIRS)
     table = tmp_path / "pairs.parquet"
     parquet.write_table(pa.Table.from_pylist(FORMS[form]), table)
     first = read(lines(tmp_path, FORMS["prompt and response"]))
@@ -118,7 +119,8 @@ def test_files_of_other_forms_are_read_as_the_test_set(tmp_path):
 def test_labelled_texts_stay_what_they_are(tmp_path, column):
     rows = [{"text": f"word{i} and some more words here", column: i % 2} for i in range(8)]
     data = read(lines(tmp_path, rows))
-    assert set(data.y.tolist()) == {0, 1} and data.outputs is None
+    assert set(data.y.tolist()) == {0, 1}
+    assert data.outputs is None
     assert read(lines(tmp_path, rows), task="labels").content_hash() == data.content_hash()
 
 
@@ -156,7 +158,8 @@ def test_what_cannot_be_read_is_a_sentence(tmp_path, sentence):
 
 def test_a_prompt_is_named_by_its_beginning_and_a_hash():
     long = "word " * 100
-    assert name_of(long).startswith("word word") and len(name_of(long)) <= 50
+    assert name_of(long).startswith("word word")
+    assert len(name_of(long)) <= 50
     assert name_of(long) != name_of(f"{long}!")
 
 

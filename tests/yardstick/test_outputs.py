@@ -1,4 +1,4 @@
-"""Targets where labels are vectors: what the test set's own rows would have shown of axes fitted without them."""
+"""Targets where labels are vectors, and the test set's own rows among them."""
 
 import json
 
@@ -77,7 +77,8 @@ def world(n=120):
 def test_a_yardstick_of_vectors_is_kept_in_a_file(tmp_path):
     T = world()
     yard = dw.Yardstick.fit(T)
-    assert yard.kind == "multilinear" and isinstance(yard.labels, Outputs)
+    assert yard.kind == "multilinear"
+    assert isinstance(yard.labels, Outputs)
     yard.save(tmp_path / "y.json")
     again = dw.Yardstick.load(tmp_path / "y.json")
     assert again == yard

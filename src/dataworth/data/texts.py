@@ -35,7 +35,8 @@ def with_vectors(
 ) -> Dataset:
     """The same rows with numbers `name[0]`, `name[1]`, … in place of texts; a pair is v(first) − v(second).
 
-    A response is no feature: its numbers are the row's `outputs`. `vectors` makes texts × numbers for a column's name and texts. A missing text is a row of zeros.
+    A response is no feature: its numbers are the row's `outputs`. `vectors` makes texts × numbers for a
+    column's name and texts. A missing text is a row of zeros.
     """
     if not any(column.name in names for column in data.columns):
         return data

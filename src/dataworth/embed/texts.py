@@ -57,8 +57,8 @@ def encode(
         return data
     if any(column.kind == "response" for column in data.columns):
         raise DataworthError(
-            "a text encoder reads labelled texts; prompts with responses are read by n-grams, whose axes are fitted "
-            f"to the test set: leave {option('text_encoder')} out."
+            "a text encoder reads labelled texts; prompts with responses are read by n-grams, whose axes are "
+            f"fitted to the test set: leave {option('text_encoder')} out."
         )
     identity = fingerprint(Path(model)) or model
     what = f"dataworth text 2\0{identity}\0{versions('torch', 'sentence-transformers')}"

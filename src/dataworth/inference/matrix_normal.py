@@ -1,7 +1,7 @@
 """Gaussian regression of several outputs with unknown noise: evidence and posterior in closed form.
 
-Y = XB + E, rows of E ~ N(0, S), B | S ~ MN(0, C·I, S), S ~ InverseWishart(ν, s·I). With row weights w that sum
-to n, q outputs, and
+Y = XB + E, rows of E ~ N(0, S), B | S ~ MN(0, C·I, S), S ~ InverseWishart(ν, s·I). With row weights w that
+sum to n, q outputs, and
 
     A = I + C XᵀwX,   M = C A⁻¹ XᵀwY,   G = (Y − XM)ᵀw(Y − XM) + MᵀM/C,   K = I + G/s,
 
@@ -71,11 +71,11 @@ class MatrixFit(NamedTuple):
         return np.asarray(self.prior_variance * (np.einsum("ij,ij->j", half, half) + beyond))
 
     def counted(self, w: float) -> MatrixFit:
-        """The noise of rows that count w times under the prior variance C/w, which leaves M and A as they are."""
+        """The noise of rows that count w times under the prior variance C/w: M and A stay."""
         G = self.misfit + self.coef.T @ self.coef / self.prior_variance
         root = np.linalg.cholesky(self.prior_scale * np.eye(len(G)) + w * G)
         rows = self.degrees - self.prior_degrees
-        return self._replace(root=root, degrees=self.prior_degrees + w * rows)
+        return self._replace(root=np.asarray(root, dtype=float), degrees=self.prior_degrees + w * rows)
 
     def log_predictives(self, X: Array, Y: Array, weights: Array) -> Array:
         """Log p(y | x, rows) of each row by itself, a multivariate Student t; a row of weight w is w rows."""

@@ -78,7 +78,7 @@ class MultiLinear:
         return MultiLinearFitter(self, *check_outputs(X, y, self.outputs))
 
     def simulate(self, rng: np.random.Generator, X: Array) -> Array:
-        """Targets of rows X, two outputs unless the model says how many: S and B from the prior, then noise."""
+        """Targets of rows X (two outputs unless the model says how many): S and B from the prior."""
         rows, q = with_intercept(np.asarray(X, dtype=float), self.intercept), self.outputs or 2
         root = noise_root(rng, np.sqrt(float(self.scale)) * np.eye(q), self.freedom + q - 1)
         coef = np.sqrt(self.prior_variance) * rng.standard_normal((rows.shape[1], q))
@@ -205,7 +205,7 @@ class MatrixPosterior:
         return float(ends - 0.5 * (m * q * np.log(np.pi) + (degrees + m) * grown)) - dets
 
     def divergence(self, other: MatrixPosterior) -> float:
-        """Bhattacharyya's distance −log ∫ √(pq): ½ (log Z_D + log Z_T) less log Z of all rows at half weight."""
+        """−log ∫ √(pq) (Bhattacharyya): ½ (log Z_D + log Z_T) less log Z of all rows at half weight."""
         X, Y, weights = (np.concatenate(both) for both in zip(self.seen, other.seen, strict=True))
         prior = self.told.prior_variance, self.told.prior_degrees, self.told.prior_scale
         together = fit_matrix_normal(X, Y, 0.5 * weights, *prior)

@@ -145,7 +145,7 @@ class TextAxes:
     def vectors(self, texts: Sequence[str]) -> Array:
         """Texts × axes; data before and after a curation share most of their texts, which are met once."""
         known = np.flatnonzero(self.weights)
-        new = [text for text in dict.fromkeys(texts) if text not in self.met]
+        new = [one for one in dict.fromkeys(texts) if one not in self.met]
         if len(self.met) + len(new) > MET:
             self.met.clear()
             new = list(dict.fromkeys(texts))
@@ -154,8 +154,8 @@ class TextAxes:
             rows = np.asarray(_weighed(counts(some), self.weights, known) @ self.axes, dtype=np.float64)
             self.met.update(zip(some, rows, strict=True))
         found = np.empty((len(texts), self.axes.shape[1]))
-        for i, text in enumerate(texts):
-            found[i] = self.met[text]
+        for i, one in enumerate(texts):
+            found[i] = self.met[one]
         return found
 
     def __reduce__(self) -> Any:

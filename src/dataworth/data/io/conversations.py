@@ -152,7 +152,8 @@ def _plain(cell: Any, name: str, row: int) -> str:
 
 def _answers(cell: Any, name: str, row: int) -> list[Turn]:
     """Every turn of an assistant, and all that was said before it."""
-    found, before = [], []
+    found: list[Turn] = []
+    before: list[str] = []
     for who, said in _turns(cell or (), name, row):
         if who in ANSWERS:
             found.append(("\n\n".join(before), said))

@@ -86,7 +86,7 @@ def selected_by_resemblance(case: Case, curated: Curated, alike: Array, table: P
     from scipy.stats import rankdata
 
     kept = np.isin(np.arange(len(curated.before)), curated.arms.change.origin)
-    labels = np.zeros(len(curated.before))
+    labels = np.zeros(len(curated.before), dtype=np.intp)
     if not isinstance(case.yardstick.labels, Vectors):  # of which no two rows have the same
         labels = label_codes(case.yardstick, case.test, case.yardstick.targets(curated.before))
     above = pairs = variance = 0.0

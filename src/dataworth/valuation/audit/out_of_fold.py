@@ -44,7 +44,8 @@ class OutOfFold:
     """Predictions of a dataset's own rows, and of rows that a curation added, by learner.
 
     A prediction is a row of probabilities (n × classes), or of numeric labels one number (n × 1; `classes` is
-    0), of vectors one an output. targets: the rows' own labels as numbers. encode: the labels of a dataset as such numbers.
+    0), of vectors one an output. targets: the rows' own labels as numbers. encode: the labels of a dataset as
+    such numbers.
     resemblance: probability that a row, its label unseen, is one of the test set's; None if not computed.
     test: features of the test set, in the same columns; None if they are not known.
     """
@@ -74,7 +75,7 @@ class OutOfFold:
         return likeliest(self.added[learner], self.classes, self.targets)
 
     def self_confidence(self, learner: str) -> Array:
-        """A learner's probability of each row's own label; of numbers and vectors minus the distance to it."""
+        """A learner's probability of each row's own label; of numbers minus the distance to it."""
         prediction = self.predictions[learner]
         if not self.classes:
             return -distance(prediction, self.targets)

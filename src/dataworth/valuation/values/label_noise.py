@@ -13,10 +13,10 @@ found more wrong labels than test rows that count once.
 from __future__ import annotations
 
 from dataclasses import dataclass
+
 import numpy as np
 from scipy.special import expit, logsumexp
 
-from ...arrays import Array
 from ...errors import DataworthError
 from ...inference.logistic import Counts
 from ...inference.removal import see, see_gaussian, toggle_each

@@ -1,7 +1,7 @@
 """Values of rows whose labels are vectors, and which of them are mismatched: leave-one-out in closed form.
 
-Of a set S with the posterior (A, Ψ, ν) of `inference.matrix_normal`, let rows K (one, or a row of the data and
-one of the test set) have weights that sum to w, residuals R, leverages H = √w X C A⁻¹ Xᵀ √w among them, and
+Of a set S with the posterior (A, Ψ, ν) of `inference.matrix_normal`, let rows K (one, or a row of the data
+and one of the test set) have weights that sum to w, residuals R, leverages H = √w X C A⁻¹ Xᵀ √w among them, and
 G = √w R Ψ⁻¹ Rᵀ √w. With d = log det(I − H) and e = log det(I − H − G), what K says given all others is
 
     L(K) = log Z(S) − log Z(S∖K) = Σ_j log Γ((ν−j)/2)/Γ((ν−w−j)/2) − ½ w (q log π + log|Ψ|)
@@ -133,7 +133,7 @@ def trust_vectors(table: Table, model: MultiLinear) -> Trust:
 
 
 def densities(X: Array, y: Array, weights: Array, model: MultiLinear) -> Array:
-    """log p(y_i | x_i, all other rows) of every row, counted once, whatever weight it has among the others."""
+    """log p(y_i | x_i, all other rows) of every row, counted once, whatever its weight among them."""
     seen = LeaveOut.of(X, y, weights, model)
     q, nu = y.shape[1], seen.fit.degrees - weights
     free, left = (np.maximum(one, LEAST) for one in seen.own)
