@@ -51,7 +51,9 @@ def results():
         "score-numeric": dw.score(numeric_labels(60, seed=1), numeric_labels(80, seed=2), ignore="all"),
         "audit-rise": rise,
         "audit-cut": cut,
-        "audit-size": dw.audit(NOISY, NOISY.take(~BAD), test, design="size", pairs=4, size=20, **quietly),
+        "audit-size": dw.audit(
+            NOISY, NOISY.take(~BAD), test, design="equal-size", pairs=4, size=20, **quietly
+        ),
         "rank": ranking,
         "rank-alone": replace(ranking, ranking=ranking.ranking[:1]),
         "values": dw.values(sourced, test, cross_fit=2, yardstick=yardstick()),

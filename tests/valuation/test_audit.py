@@ -36,21 +36,23 @@ def true_rows(D):
 # Verdicts where the truth is known
 
 
-@pytest.mark.parametrize("options", [{}, {"design": "row"} | SMALL_PAIRS, {"design": "rate"} | SMALL_PAIRS])
+@pytest.mark.parametrize(
+    "options", [{}, {"design": "matched"} | SMALL_PAIRS, {"design": "proportional"} | SMALL_PAIRS]
+)
 def test_a_filter_of_wrong_labels_raises_the_information(options):
     """A third of the labels wrong, then removed: shown for each of 30 seeds, in all three designs.
 
     Blind baselines find many of them: informative for 25, recycled for 5 in the design whole.
     """
     result = audit(NOISY, FILTERED, **options)
-    rate = options.get("design") == "rate"  # which has no baselines
+    rate = options.get("design") == "proportional"  # which has no baselines
     assert result.verdict in (("improved",) if rate else ("informative", "improved", "recycled"))
     assert result.interval[0] > 0
     assert result.delta == pytest.approx(result.after - result.before)
     assert result.control.selection == pytest.approx(result.after - result.control.value)
 
 
-@pytest.mark.parametrize("options", [{}, {"design": "row"} | SMALL_PAIRS])
+@pytest.mark.parametrize("options", [{}, {"design": "matched"} | SMALL_PAIRS])
 def test_shuffled_labels_are_harmful(options):
     """Harmful for each of 30 seeds, in both designs."""
     result = audit(DATA, SHUFFLED, **options)
@@ -133,15 +135,15 @@ def test_edited_features_count_as_they_are_after():
 # Designs
 
 
-@pytest.mark.parametrize("design", ["whole", "row", "rate", "size", "pairs", "method"])
+@pytest.mark.parametrize("design", ["whole", "matched", "proportional", "equal-size", "pairs", "method"])
 def test_every_design_runs_and_says_what_it_answers(design):
     few = {} if design == "whole" else {"pairs": 4, "size": 20}
     given = {"curate": true_rows} if design == "method" else {"after": FILTERED}
     result = audit(NOISY, **given, design=design, **few)
-    assert result.design == ("row" if design == "pairs" else design)
+    assert result.design == ("matched" if design == "pairs" else design)
     assert result.question == json.loads(json.dumps(result.to_dict()))["question"]
-    assert result.verdict in ((None,) if design == "size" else VERDICTS)
-    assert (result.control is None) == (design == "size")
+    assert result.verdict in ((None,) if design == "equal-size" else VERDICTS)
+    assert (result.control is None) == (design == "equal-size")
     if design != "whole":
         assert len(result.table) == 4
         assert result.details.size == (20, 20)
@@ -149,7 +151,7 @@ def test_every_design_runs_and_says_what_it_answers(design):
 
 def test_rows_are_matched_in_the_design_row():
     """Half of `before` removed: what is drawn loses about half, and the control loses as many."""
-    result = audit(DATA, DATA.take(range(0, 160, 2)), design="row", pairs=30, size=40)
+    result = audit(DATA, DATA.take(range(0, 160, 2)), design="matched", pairs=30, size=40)
     before, after, control = (result.table.column("data_rows", arm) for arm in ("before", "after", "control"))
     assert (before == 40).all()
     assert (after == control).all()
@@ -161,10 +163,10 @@ def test_rows_are_matched_in_the_design_row():
 @pytest.mark.parametrize(
     ("design", "before", "after", "rows"),
     [
-        ("row", DATA, Dataset.concat([DATA, classes(80, seed=9)]), (40, 60, 40)),  # 80 new to 160 old
-        ("rate", NOISY, FILTERED, (40, 26, 26)),  # 40·104/160
-        ("rate", FILTERED, NOISY, (40, 62, 62)),
-        ("size", NOISY, FILTERED, (40, 40)),
+        ("matched", DATA, Dataset.concat([DATA, classes(80, seed=9)]), (40, 60, 40)),  # 80 new to 160 old
+        ("proportional", NOISY, FILTERED, (40, 26, 26)),  # 40·104/160
+        ("proportional", FILTERED, NOISY, (40, 62, 62)),
+        ("equal-size", NOISY, FILTERED, (40, 40)),
     ],
 )
 def test_rows_of_every_arm_in_the_designs_that_draw(design, before, after, rows):

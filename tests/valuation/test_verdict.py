@@ -230,7 +230,9 @@ def test_the_probes_are_cut_as_the_audit_is():
     assert (found.rise, found.labels, found.more_rows) == (seen.rise, seen.proportion, seen.rows)
     assert found.of_rows == 100
     assert seen_by(DATA.take(range(40)), DATA.take(range(30))).of_rows == 40
-    assert seen_by(DATA, DATA.take(~BAD), design="row", pairs=5, size=40) is None  # pairs have no such probes
+    assert (
+        seen_by(DATA, DATA.take(~BAD), design="matched", pairs=5, size=40) is None
+    )  # pairs have no such probes
 
 
 def test_large_test_sets_are_probed_by_a_thousand_rows():

@@ -1,8 +1,8 @@
 """Values of rows whose labels are vectors, and which of them are mismatched: leave-one-out in closed form.
 
 Of a set S with the posterior (A, Ψ, ν) of `inference.matrix_normal`, let rows K (one, or a row of the data
-and one of the test set) have weights that sum to w, residuals R, leverages H = √w X C A⁻¹ Xᵀ √w among them, and
-G = √w R Ψ⁻¹ Rᵀ √w. With d = log det(I − H) and e = log det(I − H − G), what K says given all others is
+and one of the test set) have weights that sum to w, residuals R, leverages H = √w X C A⁻¹ Xᵀ √w among them,
+and G = √w R Ψ⁻¹ Rᵀ √w. With d = log det(I − H) and e = log det(I − H − G), what K says given all others is
 
     L(K) = log Z(S) − log Z(S∖K) = Σ_j log Γ((ν−j)/2)/Γ((ν−w−j)/2) − ½ w (q log π + log|Ψ|)
                                    + ½ (ν − w)(e − d) + ½ q d,
