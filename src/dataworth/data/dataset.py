@@ -18,7 +18,7 @@ from ..errors import DataworthError
 from ..wording import counted, listed, option
 from .convert import CODED, Column, Kind, from_any, refuse_infinite, refuse_missing, renamed
 from .vectors import LabelSummary as LabelSummary
-from .vectors import as_labels, as_texts, as_weights, text_keys
+from .vectors import as_labels, as_outputs, as_texts, as_weights, joined_vectors, names_of_rows, text_keys
 from .vectors import label_keys as label_keys
 from .vectors import summarise_labels as summarise_labels
 
@@ -266,15 +266,8 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
         if any(p.weights is not None for p in parts):
             each = [np.ones(len(p)) if p.weights is None else p.weights for p in parts]
             joined["weights"] = np.concatenate(each)
-        vectors = [part.outputs for part in parts if len(part)] or [parts[0].outputs]
-        known = [part.facts for part in parts if len(part)]
-        facts = [one for one in known if one is not None]
-        joined["facts"] = np.concatenate(facts) if facts and len(facts) == len(known) else None
-        joined["outputs"] = None
-        if found := [one for one in vectors if one is not None]:
-            if len(found) < len(vectors) or len({one.shape[1] for one in found}) > 1:
-                raise DataworthError("the labels are vectors of different lengths, or not all: give one kind")
-            joined["outputs"] = np.concatenate(found)
+        for name in ("outputs", "facts"):
+            joined[name] = joined_vectors([getattr(part, name) for part in parts if len(part)], name)
         labels = [part.y for part in parts if len(part)] or [parts[0].y]  # no rows, no say in the type
         if len({y.dtype.kind == "U" for y in labels}) > 1:
             labels = [y if y.dtype.kind == "U" else text_keys(y) for y in labels]
@@ -384,27 +377,6 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
         if self.attributes is not None:
             digest.update(json.dumps({"attributes": self.attributes.tolist()}).encode())
         return digest.hexdigest()
-
-
-def as_outputs(y: Any, n: int) -> Array | None:
-    """Vectors as labels: an array of n rows of two numbers or more; None if y is no such array."""
-    if not isinstance(y, np.ndarray | list) or np.ndim(y) != 2:
-        return None
-    found = np.asarray(y)
-    if found.shape[1] < 2 or found.dtype.kind not in "biuf":
-        return None
-    if len(found) != n:
-        rows = f"{len(found)} labels for {counted(n, 'row')} of X"
-        raise DataworthError(f"y has {rows}: give one per row")
-    if not np.isfinite(found).all():
-        raise DataworthError("y has vectors with values that are missing or infinite: leave those rows out")
-    return np.array(found, dtype=float)
-
-
-def names_of_rows(outputs: Array) -> NDArray[np.str_]:
-    """A name of each row, the same for equal rows."""
-    rows = np.ascontiguousarray(outputs + 0.0)  # −0.0 + 0.0 is 0.0
-    return np.array([hashlib.blake2b(row, digest_size=8).hexdigest() for row in rows], dtype="U16")
 
 
 def digest8(text: str) -> bytes:
