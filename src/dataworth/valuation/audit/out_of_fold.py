@@ -75,10 +75,10 @@ class OutOfFold:
         return likeliest(self.added[learner], self.classes, self.targets)
 
     def self_confidence(self, learner: str) -> Array:
-        """A learner's probability of each row's own label; of numbers minus the distance to it."""
+        """A learner's probability of each row's own label; of numbers and vectors `confidence_of`."""
         prediction = self.predictions[learner]
         if not self.classes:
-            return -distance(prediction, self.targets)
+            return confidence_of(prediction, self.targets)
         return np.asarray(prediction[np.arange(len(self.targets)), self.targets.astype(np.intp)])
 
     def margin_score(self, learner: str) -> Array:
@@ -182,12 +182,13 @@ class CrossFit:
         return np.clip((X - own.mean(axis=0)) / (own.std(axis=0) + 1e-12), -FAR, FAR)
 
     def _likely(self, prediction: Array) -> Flags:
-        """Rows whose own label no other is likelier than; of numeric labels the nearer half of all."""
+        """Rows whose own label no other is likelier than; of numeric labels the nearer half of all; of
+        vectors those that their prediction makes likelier."""
         if self.classes:
             likely = likeliest(prediction, self.classes, self.targets) == self.targets
         else:
-            away = distance(prediction, self.targets)
-            likely = away <= np.median(away)
+            sure = confidence_of(prediction, self.targets)
+            likely = sure >= (0.0 if self.targets.ndim > 1 else np.median(sure))
         return likely if likely.any() else np.ones(len(self.data), dtype=bool)
 
     def _cross(self, use: Flags, division: int, progress: Heard) -> dict[str, Array]:
@@ -297,18 +298,27 @@ def _in_columns(targets: Array) -> Array:
     return targets.reshape(len(targets), -1)
 
 
-def distance(prediction: Array, targets: Array) -> Array:
-    """|prediction − target| of numbers; of vectors in units of the errors' own covariance.
+def confidence_of(prediction: Array, targets: Array) -> Array:
+    """Minus |prediction − target| of numbers; of vectors how much likelier the prediction makes them.
 
-    >>> distance(np.array([[1.0], [3.0]]), np.array([0.0, 5.0])).tolist()
-    [1.0, 2.0]
+    log N(y; prediction, errors' covariance) − log N(y; mean, covariance): what is far from its prediction may
+    be far from all others, too; what does not belong to its prompt is not made likelier by it.
+
+    >>> confidence_of(np.array([[1.0], [3.0]]), np.array([0.0, 5.0])).tolist()
+    [-1.0, -2.0]
     """
-    error = prediction - _in_columns(targets)
-    if error.shape[1] == 1:
-        return np.abs(error[:, 0])
+    own = _in_columns(targets)
+    if own.shape[1] == 1:
+        return np.asarray(-np.abs(prediction[:, 0] - own[:, 0]))
+    return _log_normal(own - prediction) - _log_normal(own - own.mean(axis=0))
+
+
+def _log_normal(error: Array) -> Array:
+    """Log density of errors under their own covariance, but for a constant."""
     spread = error.T @ error / max(1, len(error))
     spread.flat[:: len(spread) + 1] += 1e-9 + 1e-6 * float(np.trace(spread))
-    return np.asarray(np.sqrt(np.einsum("ij,ij->i", error, np.linalg.solve(spread, error.T).T)))
+    square = np.einsum("ij,ij->i", error, np.linalg.solve(spread, error.T).T)
+    return np.asarray(-0.5 * (square + np.linalg.slogdet(spread)[1]), dtype=float)
 
 
 def lowest_k(score: Array, k: int) -> Rows:
