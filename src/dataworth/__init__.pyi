@@ -35,6 +35,9 @@ from .models import (
     Logistic as Logistic,
 )
 from .models import (
+    MultiLinear as MultiLinear,
+)
+from .models import (
     Neural as Neural,
 )
 from .models import (

@@ -19,7 +19,7 @@ SPLITS = 2
 
 def plain_yardstick(test: Dataset, seed: int, prior_variance: float | None = None) -> Yardstick:
     """Features as they are, as in the paper; C by held-out likelihood on halves of the test set."""
-    y = learn_targets(test).encode(test.y)
+    y = learn_targets(test).of(test)
     splits = halves(len(test), np.random.default_rng([seed, 0x91A]), SPLITS)
     best = prior_variance or max(PRIORS, key=lambda c: half_given_half(Logistic(c), 1.0, test.X, y, splits))
     return _by_hand(test, Recipe.plain(test.columns), test.n_features, 1.0, best, seed)

@@ -49,7 +49,8 @@ def test_every_model_is_certified(name):
     certificate = check_model(MODELS[name], repeats=40)
     assert certificate.ok, str(certificate)
     assert certificate["Bayes' identity"].passed is (True if getattr(MODELS[name], "exact", False) else None)
-    assert certificate["one more row"].passed
+    over_vectors = getattr(MODELS[name], "takes", None) == "vectors"  # no integral is taken over these
+    assert certificate["one more row"].passed is (None if over_vectors else True)
 
 
 # --- models in user code -----------------------------------------------------------------------------------

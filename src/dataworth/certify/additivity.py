@@ -34,6 +34,8 @@ DRAWS = 10
 
 def _one_more_row(s: Subject) -> Result:
     """The sum over labels for each row of D given those before it, the first given none."""
+    if s.y.ndim > 1:
+        raise NotApplicable("the targets are vectors, over which no integral is taken")
     if s.numbers:
         return _one_more_number(s)
     try:

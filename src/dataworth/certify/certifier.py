@@ -87,8 +87,8 @@ def check_model(
     Args:
         model: an instance, with `fit(X, y, weights=None)` that gives a posterior with `log_evidence`.
         X: rows to try it on; by default `rows` rows of two standard normal features.
-        y: their targets, as numbers; by default of the kind that the model's `takes` names (two classes if it
-            names none).
+        y: their targets, as numbers (rows × outputs for a model that takes vectors); by default of the kind
+            that the model's `takes` names (two classes if it names none).
         simulate: (rng, X) → y, parameters drawn from the prior and targets from them; by default the model's
             own `simulate`. Without one, what is true of expectations is not tried.
         rows: how many rows to make, if none are given.
@@ -143,12 +143,15 @@ def _rows(
         raise DataworthError(f"X has shape {X.shape}; give a table of at least {LEAST_ROWS} rows.")
     if y is not None:
         y = np.asarray(y, dtype=float)
-        if y.shape != (len(X),):
+        several = getattr(model, "takes", None) == "vectors" and y.ndim == 2
+        if y.shape[: 1 if several else None] != (len(X),):
             raise DataworthError(f"y has shape {y.shape} for {len(X)} rows; give one target a row.")
         return X, y
     slope = X.sum(axis=1) + rng.standard_normal(len(X))
     takes = getattr(model, "takes", "two classes")
-    if takes == "numbers":
+    if takes == "vectors" and simulate is None:
+        return X, np.column_stack([slope, rng.standard_normal(len(X))])
+    if takes in ("numbers", "vectors"):
         return X, slope if simulate is None else np.asarray(simulate(rng, X), dtype=float)
     classes = min(3, getattr(model, "classes", None) or 3) if takes == "classes" else 2
     return X, np.floor(slope.argsort().argsort() * classes / len(X))

@@ -71,7 +71,7 @@ def _weights(s: Subject) -> Result:
 
 def _bind(s: Subject) -> Result:
     # a part that has every target: models may count the classes of what they are given
-    part = np.unique(np.concatenate([np.unique(s.y, return_index=True)[1], s.data]))
+    part = np.unique(np.concatenate([np.unique(s.y, axis=0, return_index=True)[1], s.data]))
     gaps = [s.model.fit(s.X[r], s.y[r]).log_evidence - s.log_z(r) for r in (s.all, part)]
     return s.near(float(np.abs(gaps).max()), "a bound model's evidence of rows is that of fitting them", 2.0)
 
@@ -86,8 +86,8 @@ def _predictive(s: Subject) -> Result:
     posterior = s.forecaster(s.data)
     forecast = np.asarray(posterior.predict_proba(s.X[s.test]), dtype=float)
     if s.numbers:
-        fine = forecast.shape == (len(s.test),) and bool(np.isfinite(forecast).all())
-        return fine, None, None, "predictions are one finite mean a row"
+        fine = forecast.shape == s.y[s.test].shape and bool(np.isfinite(forecast).all())
+        return fine, None, None, "predictions are one finite mean a row, of vectors one an output"
     if forecast.ndim != 2 or len(forecast) != len(s.test) or not (forecast >= -1e-12).all():
         return False, None, None, "predict_proba must give a row of probabilities for each row"
     gap = float(np.abs(forecast.sum(axis=1) - 1.0).max())

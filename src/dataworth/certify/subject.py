@@ -49,13 +49,13 @@ def run_trials(
         truth = score(data, labels)
         joint.append(truth - log_test)
         apart.append(log_predictive(fitter, other, data, labels) - log_other)
-        noisy = np.where(rng.random(size) < 0.5, y2[data], labels)
+        noisy = np.where((rng.random(size) < 0.5).reshape(-1, *[1] * (y.ndim - 1)), y2[data], labels)
         scores = {
             "no rows": log_test,
             "half the rows": score(data[:half], labels[:half]),
             "noisy labels": score(data, noisy),
             "shuffled labels": score(data, rng.permutation(labels)),
-            "rows doubled": score(np.tile(data, 2), np.tile(labels, 2)),
+            "rows doubled": score(np.tile(data, 2), np.concatenate([labels, labels])),
         }
         if weighs:
             scores["rows halved"] = score(data, labels, 0.5)
@@ -69,7 +69,7 @@ def log_predictive(
     fitter: Fitter, test: Rows, rows: Rows, labels: Array, weight: float | None = None
 ) -> float:
     """Log Z(D∪T) − log Z(D), which is U(D,T) + log Z(T), of rows D with those labels and one weight."""
-    both, targets = np.append(rows, test), np.append(labels, fitter.y[test])
+    both, targets = np.append(rows, test), np.concatenate([labels, fitter.y[test]])
     weights = None if weight is None else np.repeat([weight, 1.0], [len(rows), len(test)])
     own = None if weights is None else weights[: len(rows)]
     whole = fitter(both, weights=weights, targets=targets).log_z
@@ -100,7 +100,7 @@ class Subject:
         self.model, self.X, self.y = model, X, y
         self.simulate, self.repeats, self.seed = simulate, repeats, seed
         self.exact = bool(getattr(model, "exact", False))
-        self.numbers = getattr(model, "takes", None) == "numbers"
+        self.numbers = getattr(model, "takes", None) in ("numbers", "vectors")
         order = np.random.default_rng([seed, 0x0DE4]).permutation(len(y))
         self.data, self.test, self.all = order[: len(y) // 2], order[len(y) // 2 :], order
         self.none = order[:0]

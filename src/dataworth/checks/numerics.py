@@ -23,7 +23,7 @@ from ..data.labels import Classes
 from ..inference.logistic import Counts
 from ..inference.referee import Refereed, RefereeRefuses, referee_log_z
 from ..measure import Case, PairTable, Sample, Scores, Visitor, targets_of, weights_of
-from ..models import Linear, Logistic, Model
+from ..models import Logistic, Model
 from ..models.logistic import LogisticFitter
 from .base import CheckOutcome, not_run, quietly, too_costly
 
@@ -100,8 +100,8 @@ def again_by(
 def forms(case: Case) -> CheckOutcome:
     """DW004: the first few pairs in another form."""
     model, form = case.yardstick.model, case.options.form
-    if isinstance(model, Linear):
-        return not_run("posteriors of numeric labels are exact: all forms are one number")
+    if getattr(model, "exact", False):
+        return not_run("posteriors of numbers are exact: all forms are one number")
     if len(case.table.reference):
         return not_run(BY_ROW)
     if form != "evidence":
@@ -123,8 +123,8 @@ def forms(case: Case) -> CheckOutcome:
 def inference(case: Case) -> CheckOutcome:
     """DW005: the first few pairs by the other inference."""
     model = case.yardstick.model
-    if isinstance(model, Linear):
-        return not_run("posteriors of numeric labels are exact")
+    if getattr(model, "exact", False):
+        return not_run("posteriors of numbers are exact")
     if not isinstance(model, Logistic):
         return not_run("softmax knows Laplace's method alone")
     if model.inference != "laplace":
@@ -137,8 +137,8 @@ def inference(case: Case) -> CheckOutcome:
 def referee(case: Case) -> CheckOutcome:
     """DW006: the first two pairs, sampled."""
     model, fitter = case.yardstick.model, case.pool.fitter
-    if isinstance(model, Linear):
-        return not_run("posteriors of numeric labels are exact")
+    if getattr(model, "exact", False):
+        return not_run("posteriors of numbers are exact")
     if not isinstance(model, Logistic) or not isinstance(fitter, LogisticFitter):
         return not_run("the referee knows two classes only")
     if len(case.table.reference):

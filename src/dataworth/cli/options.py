@@ -36,7 +36,18 @@ WORDS |= {"ladder": Path | None, "values": Path | None, "cache": bool}
 UNLOADED = dict.fromkeys(("Yardstick", "Model", "Engine", "Run"), Any)
 """Types of options that are not imported for help."""
 SELDOM = {"text_encoder", "categorical", "numeric", "decimal", "dayfirst", "no_label_normalization", "sep"}
-SELDOM |= {"no_rows", "encoding", "header", "sheet", "na_values", "sample", "stream", "bits", "public"}
+SELDOM |= {
+    "no_rows",
+    "encoding",
+    "header",
+    "sheet",
+    "na_values",
+    "sample",
+    "stream",
+    "bits",
+    "public",
+    "task",
+}
 """Options about columns and output that `--help-all` shows and `--help` does not."""
 
 
@@ -53,6 +64,7 @@ class Columns:
     )
     exclude: str | None = option(None, "Columns to leave out: names or patterns, such as 'when,raw_*'.")
     weights: str | None = option(None, "Column that says how often a row counts; in files without it, once.")
+    task: str | None = option(None, "pairs, documents or labels: what rows are (default: by their columns).")
     impute: bool = option(False, "Fill in missing feature values instead of refusing them.")
     text_encoder: str | None = option(
         None, "Sentence-transformers model for texts (default: hashed n-grams)."

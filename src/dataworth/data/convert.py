@@ -18,8 +18,8 @@ from ..errors import DataworthError
 from ..wording import counted, listed, option
 from .vectors import one_array, text_key, to_arrow, to_numpy
 
-Kind = Literal["numeric", "boolean", "categorical", "text", "pair", "difference"]
-CODED = ("categorical", "text", "pair")
+Kind = Literal["numeric", "boolean", "categorical", "text", "pair", "difference", "response"]
+CODED = ("categorical", "text", "pair", "response")
 """Kinds whose columns hold codes into their categories."""
 LEAST_WORDS = 4
 """Words that entries of a column of free text have on average; categories and ids have fewer."""
@@ -31,7 +31,8 @@ MOST_CATEGORIES = 50
 class Column:
     """One column of `Dataset.X`; one of a kind in `CODED` holds codes into its `categories`, sorted texts.
 
-    A difference is a number that changes its sign where the two things that are compared change places.
+    A difference is a number that changes its sign where the two things that are compared change places. A
+    response is a text that is no feature: what the row's features are to predict (`Dataset.outputs`).
     """
 
     name: str

@@ -18,7 +18,7 @@ from ..errors import DataworthError
 from ..wording import counted, listed, option
 from .convert import CODED, Column, Kind, from_any, refuse_infinite, refuse_missing, renamed
 from .vectors import LabelSummary as LabelSummary
-from .vectors import as_labels, as_texts, as_weights, text_keys
+from .vectors import as_labels, as_outputs, as_texts, as_weights, joined_vectors, names_of_rows, text_keys
 from .vectors import label_keys as label_keys
 from .vectors import summarise_labels as summarise_labels
 
@@ -26,7 +26,9 @@ SLAB = 8192
 """Rows that are worked on together where a second copy of a large dataset would be too much."""
 TEXTS = ("groups", "ids", "attributes")
 OPTIONAL = ("groups", "ids", "weights", "attributes")
-WIDEST_FIRST: tuple[Kind, ...] = ("pair", "text", "categorical", "difference", "numeric", "boolean")
+WIDEST_FIRST: tuple[Kind, ...] = (
+    "response", "pair", "text", "categorical", "difference", "numeric", "boolean",
+)  # fmt: skip
 UNKNOWN = -1.0
 """The code of a category that the columns selected against do not have; a missing value is NaN instead."""
 
@@ -38,7 +40,8 @@ class Dataset:
         X: rows × features: numbers or booleans in two dimensions, or a pandas, polars or pyarrow frame.
             Text columns become codes of their texts, free text among them; columns of equally long lists of
             numbers (embeddings) become one numeric column per entry, `name[0]`, `name[1]`, ….
-        y: one label per row: numbers, booleans (stored as 0 and 1) or text.
+        y: one label per row: numbers, booleans (stored as 0 and 1) or text; or rows × outputs, a vector of
+            two numbers or more per row, which then are `outputs`, and `y` is a name of each.
         groups: which rows belong together (a patient, a document, a prompt); compared as text. Rows of one
             group are never split between blocks, halves or folds.
         ids: what a row is called; compared as text. Repeats are fine: a duplicated row keeps its id.
@@ -47,6 +50,8 @@ class Dataset:
             compared as text.
         names: column names, in place of x0, x1, … or those of the frame.
         allow_missing: keep missing feature values as NaN instead of refusing them.
+
+    Where responses were made vectors, `facts` are what else is known of each (`data.texts.FACTS`).
 
     >>> D = Dataset([[0.0, 1.5], [2.0, 0.5], [1.0, 1.0]], ["no", "yes", "yes"])
     >>> D
@@ -60,7 +65,9 @@ class Dataset:
 X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
     """
 
-    __slots__ = ("X", "attribute_name", "attributes", "columns", "groups", "ids", "weights", "y")
+    __slots__ = (
+        "X", "attribute_name", "attributes", "columns", "facts", "groups", "ids", "outputs", "weights", "y",
+    )  # fmt: skip
 
     X: Array
     y: NDArray[Any]
@@ -69,6 +76,8 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
     weights: Array | None
     attributes: NDArray[np.str_] | None
     attribute_name: str
+    outputs: Array | None
+    facts: Array | None
     columns: tuple[Column, ...]
 
     def __init__(
@@ -89,10 +98,13 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
         if not allow_missing:
             refuse_missing(matrix, columns)
         n, texts = len(matrix), (groups, ids, attributes)
+        outputs = as_outputs(y, n)
         self._set(
             X=matrix,
             columns=columns,
-            y=as_labels(y, n),
+            outputs=outputs,
+            facts=None,
+            y=as_labels(y, n) if outputs is None else names_of_rows(outputs),
             weights=as_weights(weights, n),
             attribute_name="attribute",
             **{name: as_texts(given, name, n) for name, given in zip(TEXTS, texts, strict=True)},
@@ -134,7 +146,10 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
     def __repr__(self) -> str:
         size = f"{counted(len(self), 'row')} × {counted(self.n_features, 'feature')}"
         extra = [name for name in OPTIONAL if getattr(self, name) is not None]
-        return f"Dataset({', '.join([size, f'labels {summarise_labels(self.y)}', *extra])})"
+        told = f"{summarise_labels(self.y)}"
+        if self.outputs is not None:
+            told = f"vectors of {self.outputs.shape[1]}"
+        return f"Dataset({', '.join([size, f'labels {told}', *extra])})"
 
     @property
     def n_features(self) -> int:
@@ -173,7 +188,21 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
         >>> Dataset([[1.0], [2.0]], [0, 1]).with_labels(["a", "b"])
         Dataset(2 rows × 1 feature, labels a: 1, b: 1)
         """
-        return self._with(y=as_labels(y, len(self)))
+        return (
+            self.with_outputs(y) if np.ndim(y) == 2 else self._with(y=as_labels(y, len(self)), outputs=None)
+        )
+
+    def with_outputs(self, outputs: Any, y: Any = None) -> Dataset:
+        """The same rows with vectors as labels, and `y` as their names: of equal vectors one, if not given.
+
+        >>> Dataset([[1.0], [2.0]], [0, 1]).with_outputs([[0.0, 1.0], [2.0, 3.0]]).outputs.shape
+        (2, 2)
+        """
+        found = as_outputs(np.asarray(outputs, dtype=float), len(self))
+        if found is None:
+            shape = np.shape(outputs)
+            raise DataworthError(f"outputs have shape {shape}, but rows × two numbers or more are expected")
+        return self._with(outputs=found, y=names_of_rows(found) if y is None else as_labels(y, len(self)))
 
     def with_features(self, X: Any) -> Dataset:
         """The same rows and columns with other values (codes, for categories).
@@ -237,6 +266,8 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
         if any(p.weights is not None for p in parts):
             each = [np.ones(len(p)) if p.weights is None else p.weights for p in parts]
             joined["weights"] = np.concatenate(each)
+        for name in ("outputs", "facts"):
+            joined[name] = joined_vectors([getattr(part, name) for part in parts if len(part)], name)
         labels = [part.y for part in parts if len(part)] or [parts[0].y]  # no rows, no say in the type
         if len({y.dtype.kind == "U" for y in labels}) > 1:
             labels = [y if y.dtype.kind == "U" else text_keys(y) for y in labels]
@@ -341,6 +372,8 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
         texts = [label_keys(self.y), self.groups, self.ids]
         digest.update(json.dumps([None if t is None else t.tolist() for t in texts]).encode())
         digest.update(b"none" if self.weights is None else (self.weights + 0.0).astype("<f8").tobytes())
+        if self.outputs is not None:
+            digest.update((self.outputs + 0.0).astype("<f8").tobytes())
         if self.attributes is not None:
             digest.update(json.dumps({"attributes": self.attributes.tolist()}).encode())
         return digest.hexdigest()

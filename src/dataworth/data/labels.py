@@ -37,6 +37,10 @@ class Classes:
         order = np.argsort(self.names)
         return order[np.searchsorted(self.names, keys, sorter=order)].astype(float)
 
+    def of(self, data: Dataset, what: str = "the data") -> Array:
+        """The targets of a dataset."""
+        return self.encode(data.y, what)
+
     def decode(self, targets: Array) -> NDArray[Any]:
         """Numbers back to labels."""
         return np.array(self.names)[np.asarray(targets, dtype=int)]
@@ -55,9 +59,35 @@ class Numeric:
             raise DataworthError(f"{what} has text labels, but the test set's are numbers: give numbers.")
         return (y.astype(float) - self.center) / self.scale
 
+    def of(self, data: Dataset, what: str = "the data") -> Array:
+        """The targets of a dataset."""
+        return self.encode(data.y, what)
+
     def decode(self, targets: Array) -> NDArray[Any]:
         """Standard units back to labels."""
         return np.asarray(targets) * self.scale + self.center
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """A vector a row, as it is; what stands in `Dataset.y` is its name."""
+
+    def of(self, data: Dataset, what: str = "the data") -> Array:
+        """The targets of a dataset."""
+        if data.outputs is None:
+            raise DataworthError(
+                f"{what}: labels are no vectors, but the test set's are: give y of shape rows × outputs, or "
+                "texts of responses."
+            )
+        return data.outputs
+
+
+Labels = Classes | Numeric | Vectors
+
+
+def has_vectors(data: Dataset) -> bool:
+    """Whether labels are vectors, or texts of which vectors are made."""
+    return data.outputs is not None or any(column.kind == "response" for column in data.columns)
 
 
 def is_numeric(y: NDArray[Any]) -> bool:
@@ -68,8 +98,10 @@ def is_numeric(y: NDArray[Any]) -> bool:
     return len(values) > 2 and bool(len(values) > MOST_CLASSES or (values != np.round(values)).any())
 
 
-def learn_targets(test: Dataset) -> Classes | Numeric:
-    """What the test set's labels are: classes, or numeric labels; a sentence otherwise."""
+def learn_targets(test: Dataset) -> Labels:
+    """What the test set's labels are: classes, numeric labels or vectors; a sentence otherwise."""
+    if has_vectors(test):
+        return Vectors()
     if is_numeric(test.y):
         y = test.y.astype(float)
         unit = float(binary_size(y))
@@ -92,13 +124,18 @@ def common_classes(labels: Sequence[NDArray[Any]]) -> Classes:
     return Classes(names)
 
 
-def targets_for(model: object, labels: Sequence[NDArray[Any]]) -> Classes | Numeric:
-    """Labels as a model takes them (its `takes`: two classes, classes, or numeric labels), or a sentence.
+def targets_for(model: object, sets: Sequence[Dataset]) -> Labels:
+    """Labels as a model takes them (its `takes`: two classes, classes, numbers or vectors), or a sentence.
 
-    A model that does not say takes classes.
+    A model that does not say takes classes. A number is a vector of one.
     """
     takes, name = getattr(model, "takes", "classes"), type(model).__name__
-    if takes == "numbers":
+    labels = [data.y for data in sets]
+    if any(has_vectors(data) for data in sets):
+        if takes != "vectors":
+            raise DataworthError(f"labels are vectors; {name} takes {takes}: use dw.MultiLinear.")
+        return Vectors()
+    if takes in ("numbers", "vectors"):
         for words in (y for y in labels if y.dtype.kind not in "iuf" and len(y)):
             told = f"labels are text, such as {str(words[0])!r}; {name} takes numeric labels"
             raise DataworthError(f"{told}: give numbers, or use dw.Logistic or dw.Softmax.")

@@ -11,13 +11,15 @@ from ..errors import DataworthError
 from .convert import CODED, Column, Kind
 from .dataset import Dataset
 
+FACTS = ("length", "words shared with the prompt")
+"""What is known of a response beside its vector; no model sees it."""
 BETWEEN = "\x1e"
 """Stands between the two texts of a pair; it separates records in ASCII, and is no part of a text."""
 
 
 def text_columns(data: Dataset) -> list[str]:
     """Names of the columns that hold texts, or pairs of them."""
-    return [column.name for column in data.columns if column.kind in ("text", "pair")]
+    return [column.name for column in data.columns if column.kind in ("text", "pair", "response")]
 
 
 def parts_of(column: Column) -> tuple[Sequence[str], ...]:
@@ -33,11 +35,13 @@ def with_vectors(
 ) -> Dataset:
     """The same rows with numbers `name[0]`, `name[1]`, … in place of texts; a pair is v(first) − v(second).
 
-    `vectors` makes texts × numbers for a column's name and texts. A missing text is a row of zeros.
+    A response is no feature: its numbers are the row's `outputs`. `vectors` makes texts × numbers for a
+    column's name and texts. A missing text is a row of zeros.
     """
     if not any(column.name in names for column in data.columns):
         return data
     blocks: list[Array] = []
+    outputs = data.outputs
     columns: list[Column] = []
     for j, column in enumerate(data.columns):
         if column.name not in names:
@@ -55,7 +59,30 @@ def with_vectors(
         table = each[0] - each[1] if len(each) == 2 else each[0]
         block = np.zeros((len(data), table.shape[1]))
         block[here] = table[place]
+        if column.kind == "response":
+            outputs = block
+            continue
         blocks.append(block)
         kind: Kind = "difference" if column.kind == "pair" else "numeric"
         columns += [Column(f"{column.name}[{k}]", kind) for k in range(block.shape[1])]
-    return data._with(X=np.ascontiguousarray(np.hstack(blocks)), columns=tuple(columns))
+    facts = data.facts if outputs is data.outputs else facts_of(data)
+    X = np.ascontiguousarray(np.hstack([np.zeros((len(data), 0)), *blocks]))
+    return data._with(X=X, columns=tuple(columns), outputs=outputs, facts=facts)
+
+
+def facts_of(data: Dataset) -> Array:
+    """`FACTS` of every row: characters, and the proportion of all words of both that both have."""
+    kinds = [column.kind for column in data.columns]
+    prompt, response = (None if kind not in kinds else kinds.index(kind) for kind in ("text", "response"))
+    assert response is not None
+    texts = data.columns[response].categories
+    words = [set(text.lower().split()) for text in texts]
+    own = data.X[:, response].astype(int)
+    lengths = np.array([len(text) for text in texts], dtype=float)[own]
+    shared = np.zeros(len(data))
+    if prompt is not None:
+        asked = [set(text.lower().split()) for text in data.columns[prompt].categories]
+        for i, (k, j) in enumerate(zip(data.X[:, prompt].astype(int), own, strict=True)):
+            both = asked[k] | words[j]
+            shared[i] = len(asked[k] & words[j]) / max(1, len(both))
+    return np.column_stack([lengths, shared])

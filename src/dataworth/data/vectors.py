@@ -5,7 +5,9 @@ narwhals and pyarrow are imported when a series is given, not before.
 
 from __future__ import annotations
 
+import hashlib
 import numbers
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -192,7 +194,7 @@ def text_key(value: Any) -> str:
 
 
 def as_labels(y: Any, n: int) -> NDArray[Any]:
-    """Labels of n rows."""
+    """Labels of n rows, one value each."""
     values = entries(y, "y", "labels", n)
     if values.dtype.kind == "f":
         if np.isinf(values).any():
@@ -201,6 +203,37 @@ def as_labels(y: Any, n: int) -> NDArray[Any]:
         return np.array(values, dtype=np.float64)
     whole = values.dtype.kind in "bi" or (values.dtype.kind == "u" and (values < 2**63).all())
     return np.array(values, dtype=np.int64 if whole else None)
+
+
+def as_outputs(y: Any, n: int) -> Array | None:
+    """Vectors as labels: an array of n rows of two numbers or more; None if y is no such array."""
+    if not isinstance(y, np.ndarray | list) or np.ndim(y) != 2:
+        return None
+    found = np.asarray(y)
+    if found.shape[1] < 2 or found.dtype.kind not in "biuf":
+        return None
+    if len(found) != n:
+        rows = f"{len(found)} labels for {counted(n, 'row')} of X"
+        raise DataworthError(f"y has {rows}: give one per row")
+    if not np.isfinite(found).all():
+        raise DataworthError("y has vectors with values that are missing or infinite: leave those rows out")
+    return np.array(found, dtype=float)
+
+
+def names_of_rows(outputs: Array) -> NDArray[np.str_]:
+    """A name of each row, the same for equal rows."""
+    rows = np.ascontiguousarray(outputs + 0.0)  # −0.0 + 0.0 is 0.0
+    return np.array([hashlib.blake2b(row, digest_size=8).hexdigest() for row in rows], dtype="U16")
+
+
+def joined_vectors(given: Sequence[Array | None], what: str) -> Array | None:
+    """Vectors of rows of several datasets; none if none has any, and of `facts` if not all have."""
+    found = [one for one in given if one is not None]
+    if not found or (what == "facts" and len(found) < len(given)):
+        return None
+    if len(found) < len(given) or len({one.shape[1] for one in found}) > 1:
+        raise DataworthError("the labels are vectors of different lengths, or not all: give one kind")
+    return np.concatenate(found)
 
 
 def as_texts(values: Any, what: str, n: int) -> NDArray[np.str_] | None:

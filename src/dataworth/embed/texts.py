@@ -20,6 +20,7 @@ from dataworth.errors import DataworthError
 from dataworth.extras import check_installed, needed, short, versions
 from dataworth.parallel import Engine
 from dataworth.parallel.threads import one_torch_thread
+from dataworth.wording import option
 
 TOGETHER = 16
 """Texts that a worker gets at once."""
@@ -54,6 +55,11 @@ def encode(
     names = text_columns(data)
     if not names:
         return data
+    if any(column.kind == "response" for column in data.columns):
+        raise DataworthError(
+            "a text encoder reads labelled texts; prompts with responses are read by n-grams, whose axes are "
+            f"fitted to the test set: leave {option('text_encoder')} out."
+        )
     identity = fingerprint(Path(model)) or model
     what = f"dataworth text 2\0{identity}\0{versions('torch', 'sentence-transformers')}"
 

@@ -33,6 +33,7 @@ from ..arrays import Array
 from ..inference.logistic import Counts, mean_log_likelihood
 from ..models import GaussianPrior, GaussianRows, Linear, Logistic, LogisticFitter
 from ..models.gaussian import GaussianPosterior
+from ..models.multi_linear import MatrixPosterior
 from .densities import DRAWS, SEED, log_densities, mean_and_error, prior_of
 from .forms import Pair, conditioned, log_norm_together
 
@@ -97,6 +98,8 @@ def parts_of(pair: Pair, value: float | None = None, draws: int = DRAWS, seed: i
         value = pair.joint().log_z - pair.data.log_z - pair.test.log_z
     if isinstance(pair.fitter, GaussianRows):
         return _gaussian_parts(pair.fitter, pair, value)
+    if isinstance(pair.data.state, MatrixPosterior):
+        return _matrix_parts(pair, value)
     return _sampled_parts(pair, value, draws, seed)
 
 
@@ -177,6 +180,19 @@ def _gaussian_parts(pool: GaussianRows, pair: Pair, value: float) -> Parts:
         divergence=0.5 * (data.log_norm + test.log_norm) - log_norm_together(pool, (data, test), 0.5),
         variance_reduction=0.5 * given.factor.log_det(),
         coefficients=pool.X.shape[1],
+    )
+
+
+def _matrix_parts(pair: Pair, value: float) -> Parts:
+    """In closed form: KL(J ‖ D) = E_J log p(T | θ) − log p(T | D), and so on."""
+    data, test, joint = pair.data.state, pair.test.state, pair.joint().state
+    heard = [joint.told.mean_log_likelihood(*part.seen) for part in (data, test)]
+    return Parts(
+        value=value,
+        confidence=sum(heard) - joint.log_evidence,
+        against_data=heard[1] - (joint.log_evidence - data.log_evidence),
+        against_test=heard[0] - (joint.log_evidence - test.log_evidence),
+        divergence=data.divergence(test),
     )
 
 

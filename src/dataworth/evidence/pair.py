@@ -15,9 +15,9 @@ import numpy as np
 
 from ..arrays import Array, Rows
 from ..data.dataset import Dataset
-from ..data.labels import common_classes, is_numeric
+from ..data.labels import common_classes, has_vectors, is_numeric
 from ..errors import DataworthError
-from ..models import Fit, Fitter, Linear, Logistic, Model, Softmax
+from ..models import Fit, Fitter, Linear, Logistic, Model, MultiLinear, Softmax
 from ..parallel.threads import one_thread
 from .forms import Form, Pair
 from .interpretation import Parts, parts_of
@@ -154,8 +154,11 @@ def bind_pair(D: Dataset, T: Dataset, model: Model | None) -> Pair:
 
 
 def suited_model(D: Dataset, T: Dataset) -> Model:
-    """The model that labels suit: Logistic for two classes, Softmax for more, Linear for numeric labels."""
+    """The model that labels suit: Logistic for two classes, Softmax for more, Linear for numeric labels,
+    MultiLinear for vectors."""
     check_rows({"D": D, "T": T})
+    if has_vectors(D) or has_vectors(T):
+        return MultiLinear()
     if is_numeric(np.concatenate([D.y, T.y])):
         return Linear()
     return Logistic() if len(common_classes([D.y, T.y]).names) == 2 else Softmax()

@@ -31,8 +31,8 @@ def pool_of(model: Model, parts: dict[str, Dataset]) -> Pool:
         X = np.concatenate([part.X for part in sets])  # all numbers and in order: nothing to match
     else:
         X = Dataset.concat(sets).X
-    targets = targets_for(model, [part.y for part in sets])
-    y = np.concatenate([targets.encode(part.y) for part in sets if len(part)] or [np.zeros(0)])
+    targets = targets_for(model, sets)
+    y = np.concatenate([targets.of(part) for part in sets if len(part)] or [np.zeros(0)])
     weights = None
     if any(part.weights is not None for part in sets):
         weights = np.concatenate([np.ones(len(p)) if p.weights is None else p.weights for p in sets])

@@ -11,10 +11,10 @@ import numpy as np
 
 from ..arrays import Array, Flags, Rows
 from ..data.dataset import Dataset, label_keys
-from ..data.labels import Classes, Numeric
+from ..data.labels import Classes, Labels, Vectors
 from ..data.leaks import clustered_note, drop_leaks
 from ..errors import DataworthError
-from ..models import Fitter, Linear, Model
+from ..models import Fitter, Model
 from ..models.base import bind
 from ..models.gaussian import distinct_rows, room_for_rows
 from ..parallel.threads import one_thread
@@ -65,7 +65,7 @@ def prepare(what: str, data: Mapping[str, Dataset], test: Dataset, options: Opti
     check_datasets({**data, "the test set": test})
     yardstick = find_yardstick(test, options)
     data = {name: yardstick.numbered(part) for name, part in data.items()}
-    test = yardstick.numbered(test)
+    test = yardstick.numbered(test, own=True)
     leaks = drop_leaks(test, data, states=what == "audit" and len(data) == 2)
     single = (one_class_note(yardstick, part, name) for name, part in leaks.data.items())
     clustered = clustered_note(test)
@@ -161,8 +161,8 @@ def modelling_notes(yardstick: Yardstick, options: Options) -> list[str]:
     if options.own_model is not None:
         check_suits(options.own_model, yardstick.labels)
         notes.append(f"by {options.own_model!r}, a model of your own, on the yardstick's features")
-    if options.inference != "auto" and isinstance(yardstick.model, Linear):
-        notes.append(f"exact for numeric labels: inference {options.inference} changes nothing")
+    if options.inference != "auto" and getattr(yardstick.model, "exact", False):
+        notes.append(f"exact for numbers: inference {options.inference} changes nothing")
     if options.form != "evidence":
         where = f" at η = {options.eta}" if options.form == "eta" else ""
         form = f"in the form {options.form}{where}"
@@ -170,9 +170,11 @@ def modelling_notes(yardstick: Yardstick, options: Options) -> list[str]:
     return notes
 
 
-def check_suits(model: object, labels: Classes | Numeric) -> None:
+def check_suits(model: object, labels: Labels) -> None:
     """A model of the user's own that takes such labels, or a sentence."""
     takes, given = getattr(model, "takes", "classes"), "numbers"
+    if isinstance(labels, Vectors):
+        given = "vectors"
     if isinstance(labels, Classes):
         given = "two classes" if len(labels.names) == 2 else "classes"
     if takes != given and (takes, given) != ("classes", "two classes"):

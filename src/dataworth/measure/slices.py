@@ -255,11 +255,12 @@ def column_of(
 
 
 def label_codes(yardstick: Yardstick, test: Dataset, y: Array) -> Rows:
-    """Labels as codes; numeric labels by fifths of the test set's."""
+    """Labels as codes; numeric labels by fifths of the test set's, vectors by those of their first axis."""
     if isinstance(yardstick.labels, Classes):
         return y.astype(np.intp)
-    edges = np.quantile(yardstick.targets(test), np.arange(1, FIFTHS) / FIFTHS)
-    return np.searchsorted(edges, y)
+    first, own = (one if one.ndim == 1 else one[:, 0] for one in (yardstick.targets(test), y))
+    edges = np.quantile(first, np.arange(1, FIFTHS) / FIFTHS)
+    return np.searchsorted(edges, own)
 
 
 def columns_of(case: Measurement, names: Sequence[str]) -> list[Column]:

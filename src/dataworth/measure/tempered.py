@@ -27,6 +27,7 @@ import numpy as np
 from ..arrays import Array, Rows
 from ..evidence.tempering import Tempered, climb, pulls, repeats
 from ..models import Fit, Fitter
+from ..models.base import mean_square
 from ..models.gaussian import GaussianPrior
 from ..parallel import Engine, Local
 from ..parallel.runs import Run, map_resumable, refusing_foreign
@@ -335,9 +336,9 @@ class Predictions:
         """
         y, found = self.fitter.y[self.rows], np.full((len(self.rows), 1 + len(METRICS)), np.nan)
         if getattr(self.fitter, "numbers", False):
-            around = y - np.average(y, weights=self.weights) if self.weights.any() else y
-            spread = np.average(around**2, weights=self.weights) if around.any() else 0.0
-            found[:, 0] = 1.0 - (y - predicted) ** 2 / (spread or np.nan)
+            around = y - np.average(y, axis=0, weights=self.weights) if self.weights.any() else y
+            spread = np.average(mean_square(around), weights=self.weights) if around.any() else 0.0
+            found[:, 0] = 1.0 - mean_square(y - predicted) / (spread or np.nan)
             return found
         told = predicted.argmax(axis=1) if predicted.ndim > 1 else predicted
         found[:, 0] = told == y

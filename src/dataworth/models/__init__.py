@@ -5,6 +5,7 @@ from .categorical import Categorical
 from .gaussian import GaussianPrior, GaussianRows, RowGaussian, with_intercept
 from .linear import InverseGamma, Linear
 from .logistic import INFERENCES, Logistic, LogisticFitter
+from .multi_linear import MultiLinear
 from .neural import Neural
 from .softmax import Softmax
 
@@ -20,6 +21,7 @@ __all__ = [
     "Logistic",
     "LogisticFitter",
     "Model",
+    "MultiLinear",
     "Neural",
     "Posterior",
     "RowGaussian",

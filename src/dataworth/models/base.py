@@ -91,6 +91,21 @@ def check_pool(X: Array, y: Array, *, classes: bool) -> tuple[Array, Array]:
     return X, y
 
 
+def check_outputs(X: Array, y: Array, outputs: int | None) -> tuple[Array, Array]:
+    """A table of numbers and a vector of targets a row (one number is a vector of one), or a sentence."""
+    X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=float)
+    y = y[:, None] if y.ndim == 1 else y
+    if X.ndim != 2 or y.ndim != 2 or len(y) != len(X) or not y.shape[1]:
+        raise DataworthError(
+            f"X has shape {X.shape} and y {y.shape}; give rows × features, and rows × outputs."
+        )
+    if outputs not in (None, y.shape[1]):
+        raise DataworthError(f"y has {y.shape[1]} outputs a row, but the model has outputs={outputs}.")
+    if not (np.isfinite(X).all() and np.isfinite(y).all()):
+        raise DataworthError("X or y has values that are missing or infinite: drop or fill those rows.")
+    return X, y
+
+
 def class_count(y: Array, classes: int | None) -> int:
     """How many classes there are, as given or by the largest target; targets that are none are a sentence."""
     count = max(2, int(y.max(initial=0.0)) + 1) if classes is None else int(classes)
@@ -133,9 +148,9 @@ class Fitter(ABC):
     """A model bound to one pool of rows: the only hot path. One of your own derives from this."""
 
     y: Array
-    """The pool's targets."""
+    """The pool's targets: a number a row, or a vector (rows × outputs)."""
     numbers: bool = False
-    """Whether targets are numeric labels, whose score is R², and not classes, whose score is accuracy."""
+    """Whether targets are numbers or vectors of them, whose score is R², and not classes (accuracy)."""
     exact: bool = False
     """Whether posteriors are exact, so that every form of the score is the evidence's number."""
     takes_weights: bool = True
@@ -185,8 +200,17 @@ def agreement(predicted: Array, target: Array, weights: Array | None, numbers: b
     """
     if len(target) == 0 or (weights is not None and not weights.any()):
         return float("nan")
-    right = 1.0 - (target - predicted) ** 2 if numbers else predicted == target
+    right = 1.0 - mean_square(target - predicted) if numbers else predicted == target
     return float(np.average(right, weights=weights))
+
+
+def mean_square(error: Array) -> Array:
+    """The square of a number, or the mean square of a vector, of every row.
+
+    >>> mean_square(np.array([2.0])).tolist(), mean_square(np.array([[2.0, 0.0]])).tolist()
+    ([4.0], [2.0])
+    """
+    return np.asarray(error**2 if error.ndim == 1 else (error**2).mean(axis=1))
 
 
 def fit_with(model: Any, X: Array, y: Array, weights: Array | None) -> Any:
@@ -220,7 +244,7 @@ class SliceFitter(Fitter):
 
     def __init__(self, model: Model, X: Array, y: Array) -> None:
         self.model, self.X, self.y = model, X, y
-        self.numbers = getattr(model, "takes", None) == "numbers"
+        self.numbers = getattr(model, "takes", None) in ("numbers", "vectors")
 
     def fit_rows(self, rows: Rows, start: tuple[Fit, ...], weights: Any, targets: Array) -> Fit:
         """Fit from scratch: a general posterior has no warm start."""

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dataworth.arrays import Array
+from dataworth.data.labels import Classes
 from dataworth.evidence.pair import NATS_PER_BIT
 from dataworth.measure.clipping import clip
-from dataworth.models import Linear
 from dataworth.wording import in_words
 
 from .document import Cell, Interval, Mark, Point, Tone
@@ -128,7 +128,7 @@ def benchmark(yardstick: Yardstick, unit: Unit, metric: str = "accuracy") -> Ben
     """How a benchmark score is shown."""
     if metric == "log_loss":
         return Benchmark(f"log loss, {unit.name} per test row", unit)
-    if isinstance(yardstick.model, Linear):
+    if not isinstance(yardstick.labels, Classes):
         return Benchmark("test R²", Unit("", 1.0))
     return Benchmark(BENCHMARKS[metric], Unit("points", 100.0))
 
@@ -154,7 +154,7 @@ def counted_pmi(result: Score | Audit | Ranking) -> Array:
 
 def describe_per_row(per_row: float, yardstick: Yardstick, unit: Unit) -> str:
     """What a value per test row means for the right answer."""
-    return in_words(per_row, isinstance(yardstick.model, Linear), *unit)
+    return in_words(per_row, not isinstance(yardstick.labels, Classes), *unit)
 
 
 def against_nothing(result: Score | Ranking, per_row: float, unit: Unit) -> str:
@@ -162,7 +162,7 @@ def against_nothing(result: Score | Ranking, per_row: float, unit: Unit) -> str:
     reference, told = result.table.reference, describe_per_row(per_row, result.yardstick, unit)
     if not len(reference):
         return f"{told}, against no data at all"
-    if isinstance(result.yardstick.model, Linear):
+    if not isinstance(result.yardstick.labels, Classes):
         return f"{told}, against the mean and spread of labels"
     without = float(reference.mean() / result.table.test_rows.mean())
     by_them = f"{np.exp(without):.2f} by them, {np.exp(without + per_row):.2f} with the data"

@@ -58,8 +58,13 @@ class Session:
         self.numeric = isinstance(self.values.yardstick.labels, Numeric)
         labels: Any = self.values.yardstick.labels
         self.classes: list[str] | None = None if self.numeric else list(labels.names)
-        self.given = list(map(told, self.values.labels.label))
-        self.suggested = [told(near(one)) for one in self.values.labels.suggested]
+        given, suggested = self.values.labels.label, self.values.labels.suggested
+        if given is None or suggested is None:
+            raise DataworthError(
+                f"{self.source}: rows are texts with responses, which no key corrects: review labels, and see "
+                "mismatched rows by 'dataworth values'."
+            )
+        self.given, self.suggested = list(map(told, given)), [told(near(one)) for one in suggested]
         self.ids = self.values.ids
         self.order = self.values.least_trusted
         self.log = Log.open(log_of(self.path), self._head(), self.given, self.classes)

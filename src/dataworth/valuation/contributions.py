@@ -150,7 +150,7 @@ def copies_of(blocks: Blocks) -> Rows:
     every = np.concatenate(codes)
     if not Tally.of(own, np.unique(every)).identify(0.0):
         every = np.arange(len(every))
-    labels = np.unique(blocks.pool.y[: len(every)], return_inverse=True)[1]
+    labels = np.unique(blocks.pool.y[: len(every)], axis=0, return_inverse=True)[1].ravel()
     return np.asarray(every * (int(labels.max(initial=0)) + 1) + labels)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..data.labels import Classes, Numeric
+from ..data.labels import Labels, Numeric
 from .recipe import Basis, Recipe
 
 IN_WORDS = {
@@ -59,12 +59,12 @@ class Trial:
         return f"{self.size} {made} of columns {IN_WORDS[self.scale]}"
 
 
-def rounded(labels: Classes | Numeric) -> Classes | Numeric:
+def rounded(labels: Labels) -> Labels:
     """Numeric labels' centre and scale to what measuring needs.
 
     At full precision they would be functions of the test labels that any guess could be tried against.
     """
-    if isinstance(labels, Classes):
+    if not isinstance(labels, Numeric):
         return labels
     scale = float(f"{labels.scale:.3e}")
     step = 10.0 ** (np.floor(np.log10(scale)) - 3)
@@ -101,6 +101,7 @@ EFFORTS = {
     "logistic": Effort((1.0, 2.0, 4.0, 8.0)),
     "linear": Effort(NOISES),
     "softmax": SEVERAL,
+    "multilinear": Effort((1.0, 2.0, 4.0, 8.0)),
 }
 
 

@@ -20,7 +20,16 @@ from ..atomic import BLANK, atomic_write, has_checksum, parse_json, read_whole, 
 from ..errors import DataworthError
 
 R = TypeVar("R")
-POSITIVE = {"prior_variance", "noise_variance", "reach", "scale", "gamma", "tempering", "bandwidth"}
+POSITIVE = {
+    "prior_variance",
+    "noise_variance",
+    "reach",
+    "scale",
+    "gamma",
+    "tempering",
+    "bandwidth",
+    "freedom",
+}
 """Numbers that must be above 0."""
 
 

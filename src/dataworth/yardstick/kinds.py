@@ -6,19 +6,21 @@ from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
-from ..data.labels import MOST_CLASSES, Classes, Numeric
+from ..data.labels import MOST_CLASSES, Classes, Labels, Numeric, Vectors
 from ..errors import DataworthError
-from ..models import INFERENCES, Linear, Logistic, Softmax
+from ..models import INFERENCES, Linear, Logistic, MultiLinear, Softmax
 from .file import POSITIVE, items, number, plain, record
+from .outputs import NAMES, Outputs
 
 KINDS: dict[str, type[Any]] = {
     "logistic": Logistic,
     "linear": Linear,
     "softmax": Softmax,
+    "multilinear": MultiLinear,
 }
 """Models by name. One more is one more line, if it has a `prior_variance` and an `intercept`."""
 MODELS = ("auto", *KINDS)
-YardstickModel = Logistic | Linear | Softmax
+YardstickModel = Logistic | Linear | Softmax | MultiLinear
 
 
 def check_modelling(model: object, inference: object) -> None:
@@ -34,10 +36,12 @@ def check_modelling(model: object, inference: object) -> None:
         raise DataworthError(f"inference is {inference!r}; known inferences: {', '.join(INFERENCES)}.")
 
 
-def suited_kind(labels: Classes | Numeric, model: str = "auto") -> str:
+def suited_kind(labels: Labels, model: str = "auto") -> str:
     """The name of the model that is asked for, or the first that suits the labels; or a sentence."""
     if isinstance(labels, Numeric):
         suited = ["linear"]
+    elif isinstance(labels, Vectors):
+        suited = ["multilinear"]
     else:
         takes = ("two classes", "classes") if len(labels.names) == 2 else ("classes",)
         suited = [name for name, kind in KINDS.items() if kind.takes in takes]
@@ -47,7 +51,7 @@ def suited_kind(labels: Classes | Numeric, model: str = "auto") -> str:
 
 
 def maker(
-    kind: str, inference: str, labels: Classes | Numeric, intercept: bool = True
+    kind: str, inference: str, labels: Labels, intercept: bool = True
 ) -> Callable[[float, float | None], YardstickModel]:
     """Makes models of a kind from a prior variance and, for numeric labels, a noise variance."""
     if kind == "softmax" and inference == "ep":
@@ -66,8 +70,10 @@ def maker(
     return make
 
 
-def read_labels(d: dict[str, Any]) -> Classes | Numeric:
-    """Classes in their order, or numbers with their scale."""
+def read_labels(d: dict[str, Any]) -> Labels:
+    """Classes in their order, numbers with their scale, or the axes of vectors."""
+    if isinstance(d["labels"], dict) and "axes" in d["labels"]:
+        return Outputs.from_dict(record(d, "labels", NAMES))
     if isinstance(d["labels"], dict) and "classes" in d["labels"]:
         names = items(record(d, "labels", {"classes"}), "classes")
         different = len({name for name in names if isinstance(name, str)})
@@ -77,7 +83,7 @@ def read_labels(d: dict[str, Any]) -> Classes | Numeric:
     return plain(d, "labels", Numeric)
 
 
-def read_model(d: dict[str, Any], labels: Classes | Numeric) -> YardstickModel:
+def read_model(d: dict[str, Any], labels: Labels) -> YardstickModel:
     """A model that suits the labels."""
     given = d["model"]
     name = given.get("kind") if isinstance(given, dict) else None
@@ -89,6 +95,8 @@ def read_model(d: dict[str, Any], labels: Classes | Numeric) -> YardstickModel:
         number(entry, variance)
     if not isinstance(entry["intercept"], bool):
         raise DataworthError("its intercept is neither true nor false")
+    if "outputs" in known and entry["outputs"] is not None:
+        raise DataworthError("its model has a number of outputs of its own")
     if "classes" in known and entry["classes"] not in (None, len(getattr(labels, "names", ()))):
         raise DataworthError("its model has another number of classes than its labels")
     made: YardstickModel = KINDS[name](**{key: entry[key] for key in known})

@@ -22,10 +22,11 @@ from ..arrays import Array, Rows
 from ..errors import DataworthError
 from ..inference.gaussian import fit_gaussian
 from ..inference.geometry import Factor
+from ..inference.matrix_normal import fit_matrix_normal
 from ..inference.newton import find_mode
 from ..inference.rough_mode import rough_mode
 from ..inference.softmax import POLISHED, ClassCounts, Stacked, contrast_roots, log_chances
-from ..models import Linear, with_intercept
+from ..models import Linear, MultiLinear, with_intercept
 from .kinds import KINDS, YardstickModel
 
 
@@ -165,10 +166,21 @@ def numeric(known: Known, variance: float, levels: Sequence[float], start: Any =
     return Told(np.array(found))
 
 
+def vectors(known: Known, variance: float, levels: Sequence[float], start: Any = None) -> Told:
+    """Regression of vectors: the Student t of each row, with rows counted w times and C = C′/w."""
+    prior, span = MultiLinear(), known.span
+    degrees = prior.freedom + known.targets.shape[1] - 1
+    once = fit_matrix_normal(span.rows, known.targets, known.weights, variance, degrees, prior.scale)
+    leverage = _variance(once.factor, span, variance)
+    ones, error = np.ones(len(span.others)), known.wanted - span.others @ once.coef
+    return Told(np.array([once.counted(w).log_densities(leverage / w, error, ones) for w in levels]))
+
+
 PREDICT: dict[str, Callable[..., Told]] = {
     "logistic": two_classes,
     "linear": numeric,
     "softmax": softmax,
+    "multilinear": vectors,
 }
 """By the yardstick's kind."""
 

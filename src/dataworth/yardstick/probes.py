@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from ..arrays import Array, Rows
-from ..models import Linear, Softmax, with_intercept
+from ..models import Linear, MultiLinear, Softmax, with_intercept
 from .kinds import YardstickModel
 from .predictive import Known, both_ways, halves, log_predictives
 
@@ -124,7 +124,7 @@ def sight(
 ) -> Sight:
     """Known-answer probes of a model on test rows X with targets y; `size`: of the data, if fewer."""
     rng = np.random.default_rng([seed, 0x5EE])
-    numeric = isinstance(model, Linear)
+    numeric = isinstance(model, Linear | MultiLinear)
     score = block_scorer(model, tempering, X, y)
     several = not numeric and y.max() > 1
     splits = halves(len(y), rng, HALVINGS_OF_SEVERAL if several else HALVINGS, groups)

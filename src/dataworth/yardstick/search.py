@@ -242,7 +242,7 @@ class Search:
     def known(self, features: Array, rows: Rows, others: Rows, targets: Array | None = None) -> Known:
         """Some rows to predict others from; `targets` stand in for their own."""
         own = self.targets[rows] if targets is None else targets
-        classes = int(self.targets.max()) + 1
+        classes = int(self.targets.max()) + 1  # of numbers and vectors none
         return Known(features[rows], own, self.weights[rows], features[others], self.targets[others], classes)
 
     def sharpest(self, points: list[Point]) -> tuple[Point, float | None]:
@@ -270,7 +270,8 @@ class Search:
             told = self.weights[others] * PREDICT[self.kind](asked, point.prior, (point.level,)).log_p[0]
             return in_sums(told, blocks)
 
-        return eye(score, self.targets, self.splits, self.kind == "linear", self.seed)
+        numeric = self.kind in ("linear", "multilinear")
+        return eye(score, self.targets, self.splits, numeric, self.seed)
 
     def mean(self, rows: Array) -> float:
         """Mean over rows by their weights."""

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -104,6 +104,8 @@ AXES = 128
 """Axes that are kept at most."""
 TEXTS = 2000
 """Texts of the test set that weights and axes are learned from at most."""
+MET = 50_000
+"""Texts whose numbers are kept."""
 SLAB = 512
 """Texts that are made numbers at a time."""
 
@@ -117,6 +119,7 @@ class TextAxes:
 
     weights: NDArray[np.float32]
     axes: NDArray[np.float32]
+    met: dict[str, Array] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def learn(cls, texts: Sequence[str]) -> TextAxes:
@@ -140,13 +143,24 @@ class TextAxes:
         return cls(weights, (axes * signs).astype(np.float16).astype(np.float32))
 
     def vectors(self, texts: Sequence[str]) -> Array:
-        """Texts × axes."""
+        """Texts × axes; data before and after a curation share most of their texts, which are met once."""
         known = np.flatnonzero(self.weights)
-        parts = [np.zeros((0, self.axes.shape[1]))]
-        for start in range(0, len(texts), SLAB):
-            rows = _weighed(counts(texts[start : start + SLAB]), self.weights, known)
-            parts.append(np.asarray(rows @ self.axes, dtype=np.float64))
-        return np.concatenate(parts)
+        new = [one for one in dict.fromkeys(texts) if one not in self.met]
+        if len(self.met) + len(new) > MET:
+            self.met.clear()
+            new = list(dict.fromkeys(texts))
+        for start in range(0, len(new), SLAB):
+            some = new[start : start + SLAB]
+            rows = np.asarray(_weighed(counts(some), self.weights, known) @ self.axes, dtype=np.float64)
+            self.met.update(zip(some, rows, strict=True))
+        found = np.empty((len(texts), self.axes.shape[1]))
+        for i, one in enumerate(texts):
+            found[i] = self.met[one]
+        return found
+
+    def __reduce__(self) -> Any:
+        """Without the texts that were met: they are no part of it."""
+        return TextAxes, (self.weights, self.axes)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON: arrays in base64, as lists they would be ten times as long."""
@@ -208,7 +222,8 @@ class TextColumns:
             kind: Kind = "pair" if column.kind == "difference" else "text"
             made = Column(name, kind) if name in self.axes else column
             found.setdefault(made.name, made)
-        return tuple(found.values())
+        responses = [Column(name, "response") for name in self.axes if name not in found]
+        return (*found.values(), *responses)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""

@@ -17,14 +17,15 @@ from ..arrays import Array
 from ..data.convert import Column
 from ..data.dataset import Dataset
 from ..data.keys import keyed_hash, opens
-from ..data.labels import Classes, Numeric, learn_targets
+from ..data.labels import Classes, Labels, Vectors, learn_targets
 from ..data.order import canonical
 from ..errors import DataworthError
-from ..models import Linear, Softmax, positive_number
+from ..models import Linear, MultiLinear, Softmax, positive_number
 from ..parallel.threads import one_thread
 from .candidates import Trial, rounded
-from .file import MAKE, SCHEMA, digest_of, plain, read_file, record, text, whole, write_file
+from .file import MAKE, SCHEMA, as_data, digest_of, plain, read_file, record, text, whole, write_file
 from .kinds import KINDS, YardstickModel, check_modelling, maker, read_labels, read_model, suited_kind
+from .outputs import Outputs
 from .recipe import Basis, Recipe, odd
 from .search import Search, searched
 from .texts import TextColumns
@@ -54,7 +55,7 @@ class Yardstick:
     """
 
     recipe: Recipe
-    labels: Classes | Numeric
+    labels: Labels
     model: YardstickModel
     chosen: Trial
     rows: int
@@ -97,13 +98,17 @@ class Yardstick:
         labels = rounded(learn_targets(test))
         kind = suited_kind(labels, model)
         texts = TextColumns.learn(test)
+        written = test.outputs is None
         test = test if texts is None else texts(test)
+        if isinstance(labels, Vectors) and test.outputs is not None:
+            labels = Outputs.learn(test.outputs, of_texts=written)
+            test = test.with_outputs(labels.own(test.outputs), test.y)
         make = maker(kind, inference, labels, intercept=not odd(test.columns))
         sample, splits = searched(test, seed, kind)
         if prior_variance is not None:
             positive_number(prior_variance, "prior_variance")
         basis = Basis.learn(sample, seed)
-        search = Search(sample, basis, labels.encode(sample.y), kind, splits, seed)
+        search = Search(sample, basis, labels.of(sample), kind, splits, seed)
         chosen, recipe = search.run(prior_variance)
         return cls(
             recipe=recipe,
@@ -115,10 +120,11 @@ class Yardstick:
             texts=texts,
         )
 
-    def numbered(self, data: Dataset) -> Dataset:
+    def numbered(self, data: Dataset, own: bool = False) -> Dataset:
         """A dataset with numbers in place of its texts; the same if it has none that the yardstick reads.
 
-        Each column of texts becomes columns `name[0]`, `name[1]`, …
+        Each column of texts becomes columns `name[0]`, `name[1]`, …; texts of responses become outputs, which
+        are measured otherwise if they are the test set's own (`outputs`).
 
         >>> X = np.random.default_rng(0).normal(size=(40, 2))
         >>> T = Dataset(X, X[:, 0] > 0)
@@ -128,7 +134,10 @@ class Yardstick:
         if self.texts is None:
             return data
         with one_thread():
-            return self.texts(data)
+            made = self.texts(data)
+        if own and data.outputs is None and made.outputs is not None and isinstance(self.labels, Outputs):
+            made = made.with_outputs(self.labels.own(made.outputs), made.y)
+        return made
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -155,7 +164,7 @@ class Yardstick:
         >>> yard.targets(Dataset(X[:2], ["yes", "no"])).tolist()
         [1.0, 0.0]
         """
-        return self.labels.encode(data.y, what)
+        return self.labels.of(data, what)
 
     @property
     def kind(self) -> str:
@@ -165,7 +174,7 @@ class Yardstick:
     @property
     def inference(self) -> str | None:
         """How its posteriors are computed; None if exactly."""
-        if isinstance(self.model, Linear):
+        if isinstance(self.model, Linear | MultiLinear):
             return None
         return "laplace" if isinstance(self.model, Softmax) else self.model.inference
 
@@ -182,7 +191,7 @@ class Yardstick:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON, with the digest of everything else."""
-        labels = vars(self.labels)
+        labels: dict[str, Any] = {name: as_data(part) for name, part in vars(self.labels).items()}
         if isinstance(self.labels, Classes):
             labels = {"classes": list(self.labels.names)}
         body = {

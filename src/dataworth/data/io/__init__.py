@@ -50,6 +50,7 @@ def read(
     sheet: str | None = None,
     sample: int | None = None,
     na_values: str | Sequence[str] | None = None,
+    task: str | None = None,
 ) -> Dataset:
     """Read a Dataset from a file, a directory or pattern of files, a frame, or another table.
 
@@ -84,6 +85,8 @@ def read(
             does not fit in memory, say. Each set of as many rows is as likely as any other.
         na_values: a text, or several, that stands for a missing value, beside empty cells, NA and the like:
             "xx", or a number such as -999.
+        task: "pairs" of prompts and responses, "documents" (the second half given the first) or rows with
+            "labels"; found by the columns' names (`messages`, `prompt` and `response`, `text`, …).
 
     Returns:
         The Dataset.
@@ -158,7 +161,8 @@ def describe(source: Any, impute: bool = False, **asked: Unpack[Options]) -> Des
     if impute and (holes := int(np.any([incomplete[role.column] for role in features], axis=0).sum())):
         notes.append(f"{counted(holes, 'row')} with missing feature values: they will be filled in")
     labels = None
-    for column in (table[role.column] for role in found.roles if role.role == "label"):
+    labelled = (role for role in found.roles if role.role == "label" and role.kind != "response")
+    for column in (table[role.column] for role in labelled):
         present = column.filter(~missing_rows(column))
         with suppress(DataworthError):  # nested, say, which is among the problems
             y = as_labels(present, len(present)) if found.data is None else found.data.y

@@ -14,10 +14,20 @@ from dataworth.data.convert import Column
 from dataworth.data.io import roles as role_of
 from dataworth.data.io import schema as schemas
 from dataworth.data.io.cells import has_hours
+from dataworth.data.io.conversations import (
+    CONVERSATION,
+    DOCUMENTS,
+    LABELS,
+    PAIRS,
+    RESPONSE,
+    check_task,
+    pairs_of,
+    task_of,
+)
 from dataworth.data.io.delimited import Delimited
 from dataworth.data.io.files import part_of, suffix_of
 from dataworth.data.io.notes import Note, gathering
-from dataworth.data.io.preferences import PAIR_ROLES, RESPONSES, are_preferences, pair_table
+from dataworth.data.io.preferences import PAIR_ROLES, PROMPT, RESPONSES, are_preferences, pair_table
 from dataworth.data.io.roles import Asked, Role, Wishes, assign_roles, marked, wishes_of
 from dataworth.data.io.schema import Schema
 from dataworth.data.io.streamed import SAMPLE, Piece, pieces_of, stream_of
@@ -44,11 +54,16 @@ class Options(Asked, total=False):
     sample: int | None
     stream: bool
     na_values: str | Sequence[str] | None
+    task: str | None
 
 
 @dataclass
 class Read:
-    """One source, as far as it could be read; `pieces` of what is streamed, whose part is then a sample."""
+    """One source, as far as it could be read.
+
+    pieces: of what is streamed, whose part is then a sample. task: what rows are, if that was asked for, or
+    if they are prompts with responses.
+    """
 
     source: Any
     part: Any = None
@@ -57,6 +72,7 @@ class Read:
     problems: list[str] = field(default_factory=list)
     data: Any = None
     pieces: list[Piece] = field(default_factory=list)
+    task: str | None = None
 
     @property
     def name(self) -> str | None:
@@ -97,6 +113,14 @@ def read_together(
             _begin(read, own, bool(options.get("stream")), streams and i != lead)
     first = None if lead is None else reads[lead]
     ordered = sorted((read for read in reads if read.part), key=lambda read: read is not first)
+    if (task := _task(ordered, options, columns)) in (PAIRS, DOCUMENTS):
+        for read in ordered:
+            with gathering(read.problems):
+                _pair_up(read, task, options)
+        ordered = [read for read in ordered if not read.problems]
+    elif task is not None:
+        for read in ordered:
+            read.task = task
     known: dict[str, schemas.ColumnType] = {}
     free = []
     for read in ordered:
@@ -188,13 +212,53 @@ def _begin(read: Read, how: Delimited, wanted: bool, streams: bool) -> None:
     read.part.notes = notes if wanted else [*notes, passes]
 
 
+PAIRED = {"label": RESPONSE, "group": CONVERSATION, "features": PROMPT}
+FIXED = {RESPONSE: "response", PROMPT: "text"}
+"""Roles and kinds of the columns of prompts and responses."""
+
+
+def _task(ordered: Sequence[Read], options: Mapping[str, Any], columns: Sequence[Column]) -> str | None:
+    """What rows are: as asked, else as the test set (else the first source) looks; None: rows of a table."""
+    asked, label = options.get("task"), options.get("label")
+    check_task(asked)
+    if asked in (PAIRS, DOCUMENTS) and label is not None:
+        raise DataworthError(f"{option('task', asked)} needs no {option('label', label)}: drop one of them")
+    measured = not columns or any(column.kind == "response" for column in columns)
+    if asked is not None or label is not None or not ordered or not measured:
+        return None if asked is None else str(asked)
+    found = task_of(ordered[0].part.table)
+    return None if found == LABELS else found
+
+
+def _pair_up(read: Read, task: str, options: Mapping[str, Any]) -> None:
+    """The table of a source, a row for each prompt and response."""
+    if read.pieces:
+        raise DataworthError(
+            f"prompts and responses are read whole, not in passes: read some, with {option('sample', 10_000)}"
+        )
+    asked = (options.get(name) for name in ("group", "attribute", "id", "weights"))
+    keep = [str(name) for name in asked if name is not None]
+    keep += ["id"] if "id" in read.part.table.column_names and "id" not in keep else []
+    if missing := [name for name in keep if name not in read.part.table.column_names]:
+        raise DataworthError(f"there is no column {missing[0]!r}: check its name")
+    read.part.table, note = pairs_of(read.part.table, task, keep)
+    read.part.typed, read.task = True, task
+    read.part.notes.append(note)
+
+
 def _assign(read: Read, asked: Mapping[str, Any], lead: Read) -> None:
     """Give every column its role; where nothing is asked for, the label is the one of the lead."""
     # Columns of a frame may be numbered; their names are texts here.
     named: dict[str, Any] = {name: str(v) if type(v) is int else v for name, v in asked.items()}
     said, why = roles_of(read.part.table), "what the file says"
-    paired = are_preferences(read.part.table.column_names) and named.get("label") is None
-    if paired:
+    paired = read.task is None and named.get("label") is None
+    paired = paired and are_preferences(read.part.table.column_names)
+    if read.task in (PAIRS, DOCUMENTS):
+        said, why = (
+            {r: n for r, n in PAIRED.items() if n in read.part.table.column_names},
+            "made of the texts",
+        )
+    elif paired:
         read.part.table, dropped = pair_table(read.part.table)
         said, why = PAIR_ROLES, "recognised by chosen and rejected"
         if dropped:
@@ -216,7 +280,8 @@ def _assign(read: Read, asked: Mapping[str, Any], lead: Read) -> None:
             role = replace(role, why=why)
         elif follows and role.role == "label":
             role = replace(role, why=role_of.GUESSED)
-        read.roles.append(replace(role, kind="pair") if paired and role.column == RESPONSES else role)
+        fixed = {RESPONSES: "pair"} if paired else FIXED if read.task in (PAIRS, DOCUMENTS) else {}
+        read.roles.append(replace(role, kind=fixed.get(role.column, role.kind)))
 
 
 def _leave_out(reads: Sequence[Read], asked: Sequence[set[str]], led: bool, impute: bool) -> None:

@@ -14,7 +14,7 @@ from dataworth.data.io.files import Part, columns_if_large, is_url, part_of
 from dataworth.data.io.notes import Note, gathering, in_few_lines, naming, refuse_all
 from dataworth.data.io.roles import Role, wishes_of
 from dataworth.data.io.streamed import Stream
-from dataworth.data.labels import learn_targets
+from dataworth.data.labels import Classes, Numeric, learn_targets
 from dataworth.errors import DataworthError
 from dataworth.wording import listed, option
 
@@ -180,7 +180,8 @@ def _misfits(found: Sequence[Read], data: Mapping[Any, Any], test: Any, known: A
         with gathering(wrong), naming(one.name):
             rows.select(columns)
         with gathering(wrong):
-            labels.encode(rows.y, one.name)
+            if isinstance(labels, Classes | Numeric):
+                labels.encode(rows.y, one.name)
         if extra := [name for name in rows.names if name not in names]:
             verb = "is" if len(extra) == 1 else "are"
             yield f"{one.name}: {listed(extra)} {verb} not in {what} and {verb} ignored"

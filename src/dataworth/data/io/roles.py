@@ -27,7 +27,13 @@ NUMBERED = ("Unnamed: ", "__index_level_")
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 LIST_AS_TEXT = re.compile(r"\s*\[\s*[-+]?[0-9.]+(e[-+]?[0-9]+)?(\s*[,\s].*)?(\]|…|\.\.\.)\s*$", re.DOTALL)
 TEXTUAL = ("numeric", "boolean", "categorical", "date or time")
-KINDS = {"label": TEXTUAL[:3], "weight": TEXTUAL[:2], **dict.fromkeys(("group", "attribute", "id"), TEXTUAL)}
+KINDS = {
+    "label": (*TEXTUAL[:3], "response"),
+    "weight": TEXTUAL[:2],
+    **dict.fromkeys(("group", "attribute", "id"), TEXTUAL),
+}
+MADE = ("pair", "text", "response")
+"""Kinds of columns that reading made of others, whatever their texts look like."""
 FEATURE_KINDS = (*TEXTUAL, "embedding", "text", "pair")
 REQUESTS: dict[RoleName, str] = {
     "label": "label", "group": "group", "id": "id", "attribute": "attribute", "weight": "weights",
@@ -219,11 +225,11 @@ def with_kinds(table: Any, roles: Sequence[Role], problems: list[str]) -> list[R
     found = []
     for role in roles:
         column = table[role.column]
-        kind = role.kind if role.kind == "pair" else column_kind(column)
+        kind = role.kind if role.kind in MADE else column_kind(column)
         first = column.slice(0, 5).drop_null().to_pylist() if kind == "categorical" else ()
         if first and all(LIST_AS_TEXT.match(str(text)) for text in first):
             kind = "lists written as text: embeddings need lists in Parquet or JSONL"
-        elif role.role == "feature" and kind in ("categorical", "pair"):
+        elif kind in MADE or (role.role == "feature" and kind == "categorical"):
             texts = [str(text) for text in column.drop_null().unique().to_pylist()]
             kind = "text" if kind == "categorical" and is_text(texts, table.num_rows) else kind
             if kind != "categorical" and (longest := max(map(len, texts))) > MAX_CHARACTERS:
@@ -244,7 +250,7 @@ def wrong_kinds(roles: Sequence[Role], unusable: Mapping[str, str] | None = None
     """Sentences about columns that hold what their role cannot: a label, say, or features."""
     wrong = [
         f"column {role.column!r} ({role.kind}) cannot be the {role.role}, which is"
-        f" {' or '.join(KINDS[role.role])}: name another with {option(REQUESTS[role.role])}"
+        f" {' or '.join(KINDS[role.role][:3])}: name another with {option(REQUESTS[role.role])}"
         for role in roles
         if role.role in KINDS and role.kind not in KINDS[role.role]
     ]

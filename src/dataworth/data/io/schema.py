@@ -21,12 +21,12 @@ from numpy.typing import NDArray
 
 from dataworth.arrays import Flags
 from dataworth.data.convert import Column, Kind, column_kind
-from dataworth.data.dataset import Dataset
+from dataworth.data.dataset import Dataset, digest8
 from dataworth.data.io import cells
 from dataworth.data.io.cells import Is
 from dataworth.data.io.files import Part
 from dataworth.data.io.notes import Note
-from dataworth.data.io.roles import Role
+from dataworth.data.io.roles import MADE, Role
 from dataworth.data.io.tables import cleaned, differences_of, with_columns
 from dataworth.data.vectors import as_labels, as_texts, as_weights, text_keys, to_numpy
 from dataworth.errors import DataworthError
@@ -94,7 +94,7 @@ class Schema:
         cls, part: Part, roles: Sequence[Role], overrides: TypeOverrides, known: Mapping[str, ColumnType]
     ) -> tuple[Schema, dict[str, str]]:
         """The schema of a file, whose table is then typed; what is wrong; known: types of files before it."""
-        used = {role.column: role.role for role in roles if role.kind != "pair"}
+        used = {role.column: role.role for role in roles if role.kind not in MADE}
         # others are compared as text
         typed = {name for name, role in used.items() if role in ("label", "weight", "feature")}
         wanted = typed & {*overrides.numeric, *(n for n, kind in overrides.kinds.items() if kind == "number")}
@@ -145,12 +145,12 @@ class Schema:
         """The features of a typed table, checked; labels are not theirs."""
         kinds: dict[str, Kind] = dict.fromkeys(differences_of(table), "difference")
         found: dict[str, Any] = {}
-        for role in (role for role in self.roles if role.role == "feature"):
+        for role in (role for role in self.roles if role.role == "feature" or role.kind == "response"):
             if column_kind(table[role.column]) == "date or time":
                 found |= cells.features_of(table[role.column], role.column, role.column in self.hours)
             else:
                 found[role.column] = table[role.column]
-                kinds |= {role.column: "pair"} if role.kind == "pair" else {}
+                kinds |= {role.column: role.kind} if role.kind in MADE else {}  # type: ignore[dict-item]
         X = pa.table(found) if found else table.select([])
         made = Dataset(X, np.zeros(table.num_rows), allow_missing=self.impute)
         own = (replace(c, kind=kinds.get(c.name.partition("[")[0], c.kind)) for c in made.columns)
@@ -267,13 +267,16 @@ def with_labels(features: Dataset, table: Any, roles: Sequence[Role], *, some: b
     """Features with the labels of their rows, and what else belongs to each; `some`: of further rows."""
     names = {role.role: role.column for role in roles}
     where: dict[str, Any] = {role: table[name] for role, name in names.items()}
+    if any(role.kind == "response" for role in roles):  # long texts, of which labels are names
+        texts = where["label"].to_pylist()
+        where["label"] = [digest8(text).hex() for text in texts]
     n = len(features)
-    texts = {"groups": "group", "ids": "id", "attributes": "attribute"}
+    own = {"groups": "group", "ids": "id", "attributes": "attribute"}
     return features._with(
         y=as_labels(where["label"], n),
         weights=as_weights(where.get("weight"), n, some=some),
         attribute_name=names.get("attribute", "attribute"),
-        **{name: as_texts(where.get(role), name, n) for name, role in texts.items()},
+        **{name: as_texts(where.get(role), name, n) for name, role in own.items()},
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
+from dataworth.data.labels import Vectors
 from dataworth.measure.intervals import Estimate
 from dataworth.valuation.audit.audit import Audit
 from dataworth.valuation.audit.verdict import UP
@@ -272,6 +273,8 @@ def could_see(audit: Audit, unit: Unit) -> list[tuple[str, str]]:
     if seen.rise is not None and seen.labels is not None:
         part = number(100 * seen.labels, 0 if seen.labels > 0.095 else 1)
         labels = f"{part} % of the labels of {seen.of_rows} rows mended"
+        if isinstance(audit.yardstick.labels, Vectors):
+            labels = f"the mismatched responses, {part} %, of {seen.of_rows} rows removed"
         told.append(f"a rise of {number(seen.rise * unit.factor, 2)} {unit.name} a block (about {labels})")
     if seen.more_rows is not None:
         told.append(f"{seen.more_rows} more rows beside {seen.of_rows - seen.more_rows}")

@@ -21,6 +21,7 @@ import numpy as np
 
 from ...arrays import Array, Rows
 from ...data.dataset import Dataset
+from ...data.labels import Vectors
 from ...data.order import average_ranks
 from ...errors import DataworthError
 from ...measure import (
@@ -84,7 +85,9 @@ def selected_by_resemblance(case: Case, curated: Curated, alike: Array, table: P
     By Mann and Whitney's U within labels: z = Σ (U − mn/2) / √(Σ mn(m + n + 1)/12).
     """
     kept = np.isin(np.arange(len(curated.before)), curated.arms.change.origin)
-    labels = label_codes(case.yardstick, case.test, case.yardstick.targets(curated.before))
+    labels = np.zeros(len(curated.before), dtype=np.intp)
+    if not isinstance(case.yardstick.labels, Vectors):  # of which no two rows have the same
+        labels = label_codes(case.yardstick, case.test, case.yardstick.targets(curated.before))
     above = pairs = variance = 0.0
     for rows in (labels == label for label in np.unique(labels)):
         m, n = float((rows & kept).sum()), float((rows & ~kept).sum())
@@ -158,8 +161,9 @@ def check(name: str, proposed: Proposal | Sample, budget: Budget, known: OutOfFo
         targets = np.concatenate([own, known.added_labels("ensemble")])[rows]
     targets = np.asarray(targets, dtype=float)
     weights = np.ones(len(rows)) if proposed.weights is None else np.asarray(proposed.weights, dtype=float)
-    fine = fine and targets.shape == weights.shape == rows.shape and bool((weights >= 0).all())
-    fine = fine and bool(np.isfinite(targets * weights).all())
+    fine = fine and targets.shape == (*rows.shape, *own.shape[1:]) and weights.shape == rows.shape
+    fine = fine and bool((weights >= 0).all())
+    fine = fine and bool(np.isfinite(targets).all() and np.isfinite(weights).all())
     if not fine or (known.classes and not np.isin(targets, np.arange(known.classes)).all()):
         raise DataworthError(
             f"the baseline {name!r} proposes no version of before: give places of its {budget.rows} rows and "
@@ -174,7 +178,7 @@ def placed(
 ) -> tuple[Pool, list[Versions]]:
     """Every proposal as rows of the pool, below whose others edited rows stand."""
     yardstick, pool = case.yardstick, case.pool
-    start, features, targets = len(pool.y), [np.zeros((0, pool.X.shape[1]))], [np.zeros(0)]
+    start, features, targets = len(pool.y), [np.zeros((0, pool.X.shape[1]))], [pool.y[:0]]
     found: list[Versions] = []
     for (before, _, arms), proposals in zip(curations, proposed, strict=True):
         rows = np.concatenate([arms.before.rows, arms.after.rows[arms.new]])

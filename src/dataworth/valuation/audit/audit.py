@@ -188,7 +188,7 @@ def audit(
     check_slices(scored, opts.slices or ())
     yardstick = find_yardstick(test, opts)
     fixed, columns = replace(opts, yardstick=yardstick), yardstick.recipe.columns
-    before, scored = yardstick.numbered(before).select(columns), yardstick.numbered(scored)
+    before, scored = yardstick.numbered(before).select(columns), yardstick.numbered(scored, own=True)
     about: dict[str, Any] = {}
     about_change: dict[str, Any] = {}
     if curate is not None:

@@ -29,7 +29,8 @@ from ...arrays import Array, Flags, Rows
 from ...curation.duplicates import Deduplicate, NearDeduplicate
 from ...data.changes import compare
 from ...data.dataset import Dataset
-from ...data.labels import Classes
+from ...data.labels import Numeric
+from ...data.texts import FACTS
 from ...errors import DataworthError
 from ...measure import Sample, weights_of
 from ...yardstick.yardstick import Yardstick
@@ -92,7 +93,7 @@ def budget_of(curated: Curated, yardstick: Yardstick) -> Budget:
     change, line = arms.change, (0.0, 1.0)
     edited = np.flatnonzero(change.edited)
     edited = edited[np.sort(np.unique(change.origin[edited], return_index=True)[1])]  # of copies the first
-    if change.relabelled.any() and not isinstance(yardstick.labels, Classes):
+    if change.relabelled.any() and isinstance(yardstick.labels, Numeric):
         old = yardstick.targets(before)[change.origin[~arms.new]]
         A = np.column_stack([np.ones(len(old)), old])
         line = tuple(np.linalg.lstsq(A, yardstick.targets(after)[~arms.new], rcond=None)[0].tolist())
@@ -236,9 +237,32 @@ def without_copies(curate: Curation) -> Propose:
 
 def affine_labels(_: Dataset, budget: Budget, out_of_fold: OutOfFold, *rng: object) -> Iterator[Proposal]:
     """All numeric labels moved by the least-squares line from old to new ones: not told which moved."""
-    if not out_of_fold.classes:
+    if not out_of_fold.classes and out_of_fold.targets.ndim == 1:
         intercept, slope = budget.label_line
         yield Proposal(np.arange(budget.rows), intercept + slope * out_of_fold.targets, budget.weights)
+
+
+def by_fact(place: int, sign: float) -> Propose:
+    """As many rows dropped as the curation changed, by what is known of a response beside its vector.
+
+    The first in order of the fact (`texts.FACTS`) times the sign; none where rows are no texts.
+    """
+
+    def propose(
+        before: Dataset, budget: Budget, out_of_fold: OutOfFold, rng: np.random.Generator
+    ) -> Iterator[Proposal]:
+        if before.facts is not None:
+            kept = np.sort(lowest_k(sign * before.facts[:, place], budget.rows)[budget.n_changed :])
+            yield Proposal(kept, out_of_fold.targets[kept], budget.weights[kept])
+
+    return propose
+
+
+def nearest_responses(*given: Any) -> Iterable[Proposal]:
+    """New prompts answered as their neighbours among the data's own prompts are."""
+    before, budget, out_of_fold, rng = given
+    vectors = out_of_fold.targets.ndim > 1 and "knn" in out_of_fold.added
+    return SameChange("knn")(before, budget, out_of_fold, rng) if vectors else ()
 
 
 def grid(learner: str, part: float, relabel: bool) -> BlindStrategy:
@@ -319,6 +343,12 @@ def _built_in() -> Iterator[BlindStrategy]:
     yield BlindStrategy("resemblance", "rows least like the test set dropped", removes, least_alike)
     for curate in (Deduplicate(), NearDeduplicate()):
         yield BlindStrategy(f"drop, {curate.name}", curate.what, removes, without_copies(curate))
+    for k, fact in enumerate(FACTS):
+        for word, sign in (("least", 1.0), ("most", -1.0)):
+            words = f"rows of the {word} {fact} dropped"
+            yield BlindStrategy(f"drop, {word} {fact}", words, removes, by_fact(k, sign))
+    words = "new prompts answered as the most similar ones"
+    yield BlindStrategy("nearest_responses", words, lambda b: b.added > 0, nearest_responses)
     yield BlindStrategy("random_relabel", "labels changed at random", relabels, SameChange(labels="random"))
     yield BlindStrategy("affine_labels", "all labels rescaled and shifted", relabels, affine_labels)
     for name, (editor, words) in EDITORS.items():

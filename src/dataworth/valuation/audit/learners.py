@@ -1,7 +1,7 @@
 """Learners on plain arrays, as any curator has them at hand, with plain settings that nobody tuned.
 
 Each takes labelled rows and other rows, and gives these a row of probabilities (n × classes) or, where
-`classes` is 0, one number (n × 1).
+`classes` is 0, one number (n × 1), or of vectors one a output (n × outputs).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from scipy.special import expit
 from ...arrays import Array
 from ...checks.rows import neighbours
 from ...inference.gaussian import fit_gaussian
+from ...inference.matrix_normal import fit_matrix_normal
 from ...inference.rough_mode import rough_mode
 
 NEIGHBOURS = 10
@@ -73,6 +74,10 @@ def linear(known: Labelled, to: Array, classes: int) -> Array:
     """Logistic regressions of a class or not, or ridge regression, whose prior holds coefficients small."""
     weights = np.ones(len(known.y)) if known.weights is None else known.weights
     rows, others = (np.column_stack([X, np.full(len(X), FREE)]) for X in (known.X, to))
+    if known.y.ndim > 1:  # how the noise is known moves nothing of the mean
+        return np.asarray(
+            others @ fit_matrix_normal(rows, known.y, weights, SMALL, known.y.shape[1], 1.0).coef
+        )
     if not classes:
         return (others @ fit_gaussian(rows, known.y, weights, SMALL, 1.0).coef)[:, None]
     found = np.empty((len(to), classes))
@@ -90,8 +95,9 @@ def knn(known: Labelled, to: Array, classes: int) -> Array:
     near = neighbours(to, X, min(NEIGHBOURS, len(X)))[1]
     votes = np.ones(near.shape) if weights is None else weights[near]
     if not classes:
-        total = votes.sum(axis=1) + 1e-12
-        return ((votes * y[near]).sum(axis=1) / total)[:, None]
+        shares = votes / (votes.sum(axis=1, keepdims=True) + 1e-12)
+        found = np.einsum("ij,ij...->i...", shares, y[near])
+        return np.asarray(found.reshape(len(to), -1))
     shares = [(votes * (y[near] == k)).sum(axis=1) + 1.0 / classes for k in range(classes)]
     return np.column_stack(shares) / (votes.sum(axis=1) + 1.0)[:, None]
 

@@ -44,7 +44,8 @@ class OutOfFold:
     """Predictions of a dataset's own rows, and of rows that a curation added, by learner.
 
     A prediction is a row of probabilities (n × classes), or of numeric labels one number (n × 1; `classes` is
-    0). targets: the rows' own labels as numbers. encode: the labels of a dataset as such numbers.
+    0), of vectors one an output. targets: the rows' own labels as numbers. encode: the labels of a dataset as
+    such numbers.
     resemblance: probability that a row, its label unseen, is one of the test set's; None if not computed.
     test: features of the test set, in the same columns; None if they are not known.
     """
@@ -61,21 +62,23 @@ class OutOfFold:
     def label_columns(self) -> Array:
         """The rows' own labels as columns: one a class, 0 or 1, or the numeric label."""
         one_hot = np.eye(self.classes)
-        return one_hot[self.targets.astype(np.intp)] if self.classes else self.targets[:, None]
+        return one_hot[self.targets.astype(np.intp)] if self.classes else _in_columns(self.targets)
 
     def labels(self, learner: str) -> Array:
         """The label that a learner finds likeliest for each row, as a number."""
-        return likeliest(self.predictions[learner], self.classes)
+        return likeliest(self.predictions[learner], self.classes, self.targets)
 
     def added_labels(self, learner: str) -> Array:
         """The same for the added rows."""
-        return likeliest(self.added[learner], self.classes) if self.added else np.zeros(0)
+        if not self.added:
+            return np.zeros((0, *self.targets.shape[1:]))
+        return likeliest(self.added[learner], self.classes, self.targets)
 
     def self_confidence(self, learner: str) -> Array:
-        """A learner's probability of each row's own label; of numeric labels minus the distance to it."""
+        """A learner's probability of each row's own label; of numbers and vectors `confidence_of`."""
         prediction = self.predictions[learner]
         if not self.classes:
-            return -np.abs(prediction[:, 0] - self.targets)
+            return confidence_of(prediction, self.targets)
         return np.asarray(prediction[np.arange(len(self.targets)), self.targets.astype(np.intp)])
 
     def margin_score(self, learner: str) -> Array:
@@ -183,12 +186,13 @@ class CrossFit:
         return np.clip((X - own.mean(axis=0)) / (own.std(axis=0) + 1e-12), -FAR, FAR)
 
     def _likely(self, prediction: Array) -> Flags:
-        """Rows whose own label no other is likelier than; of numeric labels the nearer half of all."""
+        """Rows whose own label no other is likelier than; of numeric labels the nearer half of all; of
+        vectors those that their prediction makes likelier."""
         if self.classes:
-            likely = likeliest(prediction, self.classes) == self.targets
+            likely = likeliest(prediction, self.classes, self.targets) == self.targets
         else:
-            distance = np.abs(prediction[:, 0] - self.targets)
-            likely = distance <= np.median(distance)
+            sure = confidence_of(prediction, self.targets)
+            likely = sure >= (0.0 if self.targets.ndim > 1 else np.median(sure))
         return likely if likely.any() else np.ones(len(self.data), dtype=bool)
 
     def _cross(self, use: Flags, division: int, progress: Heard) -> dict[str, Array]:
@@ -217,7 +221,9 @@ class CrossFit:
         with one_thread():
             boosted = self._by_boosting([everything, likely], views[1])[:, n:]
             found = self._learn(everything, views, boosted[0])
-            spread = label_spreading(Labelled(self.features, self.targets), views[0], self.classes)
+            spread = None
+            if self.targets.ndim == 1:
+                spread = label_spreading(Labelled(self.features, self.targets), views[0], self.classes)
             found |= {} if spread is None else {"label_spreading": spread}
             found["ensemble"] = np.mean(list(found.values()), axis=0)
             found["pruned_ensemble"] = np.mean(list(self._learn(likely, views, boosted[1]).values()), axis=0)
@@ -234,7 +240,9 @@ class CrossFit:
             "knn": lambda: knn(features, views[0], self.classes),
             "linear": lambda: linear(columns, views[1], self.classes),
         }
-        if not self.classes:
+        if self.targets.ndim > 1:
+            del learners["boosting"]
+        elif not self.classes:
             learners["gaussian_process"] = lambda: gaussian_process(columns, views[1])
         if len(rows) == 0 or (self.classes and len(np.unique(y)) < 2):
             return dict.fromkeys(learners, self._constant(y, len(views[0])))
@@ -248,7 +256,9 @@ class CrossFit:
         return np.random.default_rng([0xB11E, len(rows)]).permutation(rows)[:MAX_LEARNT]
 
     def _by_boosting(self, uses: Sequence[Flags], others: Array | None = None) -> Array:
-        """Boosting from some rows each, on all rows and on `others`."""
+        """Boosting from some rows each, on all rows and on `others`; nothing of vectors."""
+        if self.targets.ndim > 1:
+            return np.zeros((len(uses), len(self.data) + (0 if others is None else len(others)), 1))
         others = np.zeros((0, self._views[1].shape[1])) if others is None else others
         weights = np.zeros((len(uses), len(self.data) + len(others)))
         for own, rows in zip(weights, map(self._learnt, uses), strict=True):
@@ -267,7 +277,8 @@ class CrossFit:
     def _constant(self, y: Array, n: int) -> Array:
         """What rows of one class alone, or none, say of others."""
         if not self.classes:
-            return np.full((n, 1), float(y.mean()) if len(y) else 0.0)
+            own = _in_columns(y)
+            return np.tile(own.mean(axis=0) if len(y) else np.zeros(own.shape[1]), (n, 1))
         counts = np.bincount(y.astype(np.intp), minlength=self.classes) + 1.0 / self.classes
         return np.tile(counts / counts.sum(), (n, 1))
 
@@ -282,9 +293,36 @@ class CrossFit:
         return np.asarray(posterior.predict_proba(to), dtype=float).reshape(len(to), -1)
 
 
-def likeliest(prediction: Array, classes: int) -> Array:
-    """The likeliest label of each row, as a number."""
-    return prediction.argmax(axis=1).astype(float) if classes else prediction[:, 0]
+def likeliest(prediction: Array, classes: int, like: Array) -> Array:
+    """The likeliest label of each row, as a number or a vector, as those that it is to be like."""
+    return prediction.argmax(axis=1).astype(float) if classes else prediction.reshape(-1, *like.shape[1:])
+
+
+def _in_columns(targets: Array) -> Array:
+    return targets.reshape(len(targets), -1)
+
+
+def confidence_of(prediction: Array, targets: Array) -> Array:
+    """Minus |prediction − target| of numbers; of vectors how much likelier the prediction makes them.
+
+    log N(y; prediction, errors' covariance) − log N(y; mean, covariance): what is far from its prediction may
+    be far from all others, too; what does not belong to its prompt is not made likelier by it.
+
+    >>> confidence_of(np.array([[1.0], [3.0]]), np.array([0.0, 5.0])).tolist()
+    [-1.0, -2.0]
+    """
+    own = _in_columns(targets)
+    if own.shape[1] == 1:
+        return np.asarray(-np.abs(prediction[:, 0] - own[:, 0]))
+    return _log_normal(own - prediction) - _log_normal(own - own.mean(axis=0))
+
+
+def _log_normal(error: Array) -> Array:
+    """Log density of errors under their own covariance, but for a constant."""
+    spread = error.T @ error / max(1, len(error))
+    spread.flat[:: len(spread) + 1] += 1e-9 + 1e-6 * float(np.trace(spread))
+    square = np.einsum("ij,ij->i", error, np.linalg.solve(spread, error.T).T)
+    return np.asarray(-0.5 * (square + np.linalg.slogdet(spread)[1]), dtype=float)
 
 
 def lowest_k(score: Array, k: int) -> Rows:

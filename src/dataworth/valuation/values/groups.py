@@ -17,7 +17,8 @@ from ...measure import LEVEL, Estimate, against_controls, make_estimate, over_bl
 from ...wording import option
 from ..blocks import DATA, Blocks, coalitions, joined, shapley_values
 from ..result import nats
-from .label_noise import Trust, error_rate
+from .label_noise import error_rate
+from .rows import Trust
 
 REPLICATES = 8
 """Random groups of each source's size."""

@@ -13,7 +13,6 @@ found more wrong labels than test rows that count once.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit, logsumexp
@@ -24,30 +23,12 @@ from ...inference.logistic import Counts
 from ...inference.removal import see, see_gaussian, toggle_each
 from ...inference.sites import Sites
 from ...measure import Estimate, over_blocks, select
-from ...models import Linear
+from ...models import Linear, MultiLinear
 from ...yardstick.yardstick import Yardstick
 from ..blocks import DATA, Blocks
 from ..result import nats
-from .rows import Table, class_count
-
-ROUNDS = 6
-WRONG, RIGHT = 1.0, 9.0
-"""Rows in front of the data from which ε is told: where rows are few, a tenth is wrong."""
-
-
-class Trust(NamedTuple):
-    """What all other rows say of each label.
-
-    log_label: log p(label | all others, labels as given). p_wrong: probability that the label is wrong.
-    if_right, if_wrong: likelihood of the label as it stands, by all others as far as they are trusted.
-    other: the most probable of the other labels; of numeric labels, the predicted number.
-    """
-
-    log_label: Array
-    p_wrong: Array
-    if_right: Array
-    if_wrong: Array
-    other: Array
+from .rows import RIGHT, ROUNDS, WRONG, Table, Trust, class_count
+from .vectors import trust_vectors
 
 
 def trust_classes(table: Table, classes: int) -> Trust:
@@ -109,6 +90,8 @@ def trust_numbers(table: Table, noise: float) -> Trust:
 
 def trust(yardstick: Yardstick, table: Table) -> Trust:
     """The trust in every label."""
+    if isinstance(yardstick.model, MultiLinear):
+        return trust_vectors(table, yardstick.model)
     if isinstance(yardstick.model, Linear):
         return trust_numbers(table, float(yardstick.model.noise_variance))  # type: ignore[arg-type]
     return trust_classes(table, class_count(yardstick))

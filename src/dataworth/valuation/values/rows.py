@@ -15,8 +15,9 @@ own: a matrix of products, of which no more than a slab is held.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy.special import stdtr
@@ -84,6 +85,27 @@ class Table:
         return replace(self, test=Part(*some), groups=groups)
 
 
+ROUNDS = 6
+WRONG, RIGHT = 1.0, 9.0
+"""Rows in front of the data from which the rate ε of wrong labels is told: where rows are few, a tenth."""
+
+
+class Trust(NamedTuple):
+    """What all other rows say of each label.
+
+    log_label: log p(label | all others, labels as given). p_wrong: probability that the label is wrong.
+    if_right, if_wrong: likelihood of the label as it stands, by all others as far as they are trusted, up
+    to a common factor. other: the most probable of the other labels; of numeric labels, the predicted
+    number; of vectors none.
+    """
+
+    log_label: Array
+    p_wrong: Array
+    if_right: Array
+    if_wrong: Array
+    other: Array | None
+
+
 MOST_TESTED, MOST_CELLS = 2000, 20_000_000
 """Test rows, and cells of the matrix M, from which standard errors are taken: within 2 % of those of all."""
 SLAB = 1024
@@ -105,6 +127,10 @@ class Fits(NamedTuple):
     def value(self) -> Array:
         """ℓ_i(D∪T) − ℓ_i(D)."""
         return self.joint.log_share - self.alone.log_share
+
+    def pointwise(self, rows: Rows, tested: Rows) -> Array:
+        """M_ij of some rows of the data and of the test set."""
+        return pointwise(self, rows, tested)
 
 
 def binary_fits(table: Table, y: Array, y_test: Array) -> Fits:
@@ -164,13 +190,26 @@ def tested_rows(table: Table) -> Rows:
     return np.sort(np.random.default_rng(n).permutation(n)[: max(most, 2)])
 
 
-def standard_errors(table: Table, fits: list[Fits]) -> Array:
+class RowFits(Protocol):
+    """What the rows of a table say, each given all others."""
+
+    @property
+    def value(self) -> Array:
+        """Of every row of the data."""
+        ...
+
+    def pointwise(self, rows: Rows, tested: Rows) -> Array:
+        """M_ij of some rows of the data and of the test set."""
+        ...
+
+
+def standard_errors(table: Table, fits: Sequence[RowFits]) -> Array:
     """Of each row's value, over test rows; of several fits (a regression a class) the matrices are added."""
     tested = tested_rows(table)
     found = np.empty(len(table.data.y))
     for i in range(0, len(found), SLAB):
         rows = np.arange(i, min(i + SLAB, len(found)))
-        matrix = np.sum([pointwise(one, rows, tested) for one in fits], axis=0)
+        matrix = np.sum([one.pointwise(rows, tested) for one in fits], axis=0)
         found[rows] = spread(table, matrix, tested)
     return found
 

@@ -10,11 +10,12 @@ import numpy as np
 
 from ...arrays import Array, Flags
 from ...data.dataset import Dataset, label_keys
-from ...data.labels import Numeric
+from ...data.labels import Numeric, Vectors
 from ...data.leaks import look_for_leaks
 from ...data.order import canonical
 from ...errors import DataworthError
 from ...measure import Estimate, Options, Valuing, discoveries, over_blocks, tell_stage, whole_number
+from ...models import MultiLinear
 from ...yardstick.yardstick import LEAST_ROWS
 from ..blocks import DATA, Blocks
 from ..entry import measurement
@@ -23,6 +24,7 @@ from .groups import GroupValue, value_groups, why_no_sources
 from .label_noise import CrossFit, cross_fitted, trust
 from .lineage import Lineage, choosing_half
 from .rows import Table, class_count, fits_of, p_below_zero, standard_errors
+from .vectors import VectorFits
 
 FDR = 0.1
 
@@ -47,10 +49,13 @@ class RowValues:
 
 
 class Labels(NamedTuple):
-    """The label of every row as it stands, the most probable other one, and where the row comes from."""
+    """The label of every row as it stands, the most probable other one, and where the row comes from.
 
-    label: tuple[Any, ...]
-    suggested: tuple[Any, ...]
+    Vectors have neither a name nor a likely other one.
+    """
+
+    label: tuple[Any, ...] | None
+    suggested: tuple[Any, ...] | None
     source: tuple[str, ...] | None
 
 
@@ -119,7 +124,7 @@ def values(
     """Value of every row, and of every source if the data have groups; the trust in every label.
 
     A row's value is what the log-probability of the test set loses without it, log p(T | D) − log p(T | D∖i),
-    from two fits by expectation propagation (exact for numeric labels).
+    from two fits by expectation propagation (exact for numbers and vectors).
 
     Args:
         D: the data; its `groups` are the sources (annotators, vendors).
@@ -157,7 +162,8 @@ def values(
     prepared, yardstick, own = blocks.prepared, blocks.prepared.yardstick, blocks.prepared.data[DATA]
     table = Table.of(blocks)
     tell_stage(opts.progress, "valuing rows…")
-    fits = fits_of(yardstick, table)
+    model = yardstick.model
+    fits = [VectorFits.of(table, model)] if isinstance(model, MultiLinear) else fits_of(yardstick, table)
     value, stderr = np.sum([one.value for one in fits], axis=0), standard_errors(table, fits)
     told = {"fdr": None if fdr == FDR else fdr, "cross_fit": cross_fit}
     told["sample_splitting"] = sample_splitting or None
@@ -176,10 +182,13 @@ def values(
     if len(own) < len(D):
         kept = ~look_for_leaks(prepared.test, yardstick.numbered(D)).data
         columns = {name: padded(column, kept) for name, column in columns.items()}
-    given_labels = D.y if isinstance(yardstick.labels, Numeric) else label_keys(D.y)
-    suggested = given_labels.astype(object)
-    suggested[kept] = yardstick.labels.decode(trusted.other)
     sources = None if D.groups is None else tuple(D.groups.tolist())
+    labels = Labels(None, None, sources)
+    if trusted.other is not None and not isinstance(yardstick.labels, Vectors):
+        given_labels = D.y if isinstance(yardstick.labels, Numeric) else label_keys(D.y)
+        suggested = given_labels.astype(object)
+        suggested[kept] = yardstick.labels.decode(trusted.other)
+        labels = Labels(tuple(given_labels.tolist()), tuple(suggested.tolist()), sources)
     content = (
         f"{D.content_hash()} {T.content_hash()}"  # no two datasets have the same key, and a run again has
     )
@@ -196,7 +205,7 @@ def values(
         test_rows=len(prepared.test),
         replay=Replay.of("values", {"data": D}, given, opts, **told),
         ids=None if D.ids is None else tuple(map(str, D.ids)),
-        labels=Labels(tuple(given_labels.tolist()), tuple(suggested.tolist()), sources),
+        labels=labels,
         doubts=(padded(trusted.if_right, kept), padded(trusted.if_wrong, kept)),
         lineage=Lineage.of(D, T, key, sample_splitting),
         key=key,
