@@ -47,12 +47,10 @@ def geometries(X: np.ndarray, prior_variance: float) -> dict[str, Dual | Primal]
     """Every way to hold rows."""
     Z, _ = graded_features(X)
     return {
-        "n×n": Dual(prior_variance * X @ X.T),
-        "d×d": Primal(X, prior_variance),
-        "square root": Primal(X, prior_variance, root=True),
-        "graded": Primal(Z, prior_variance),
+        "n×n": Dual(prior_variance * X @ X.T), "d×d": Primal(X, prior_variance),
+        "square root": Primal(X, prior_variance, root=True), "graded": Primal(Z, prior_variance),
         "graded, square root": Primal(Z, prior_variance, root=True),
-    }
+    }  # fmt: skip
 
 
 def _make_cases() -> tuple[Case, ...]:
@@ -67,33 +65,26 @@ def _make_cases() -> tuple[Case, ...]:
     very_wide = rng.normal(size=(8, 4000))
     twins = np.repeat(X[:6], 2, axis=0)
     return (
-        _case("noisy", X, noisy),
-        _case("separable", X, separable),
+        _case("noisy", X, noisy), _case("separable", X, separable),
         _case("barely separable", X[:, :1] * np.array([[1e-3]]), X[:, 0] > np.median(X[:, 0])),
         _case("one feature", X[:, :1], noisy),
         _case("contradicting duplicates", np.repeat(X[:4], 3, axis=0), np.tile([0, 1, 1], 4)),
         _case("duplicates across halves", twins, np.tile([0, 1], 6)),
         _case("near-duplicates", twins * (1.0 + 1e-9 * rng.normal(size=twins.shape)), np.tile([0, 1], 6)),
-        _case("identical rows", np.ones((7, 2)), [0, 1, 1, 0, 1, 1, 1]),
-        _case("all ones", X, np.ones(12)),
-        _case("all zeros", X, np.zeros(12)),
-        _case("one row", X[:1], [1]),
-        _case("two rows", X[:2], [1, 0]),
-        _case("no features", np.zeros((6, 0)), [0, 1, 1, 1, 0, 1]),
-        _case("wide", wide, rng.random(10) < 0.5),
+        _case("identical rows", np.ones((7, 2)), [0, 1, 1, 0, 1, 1, 1]), _case("all ones", X, np.ones(12)),
+        _case("all zeros", X, np.zeros(12)), _case("one row", X[:1], [1]), _case("two rows", X[:2], [1, 0]),
+        _case("no features", np.zeros((6, 0)), [0, 1, 1, 1, 0, 1]), _case("wide", wide, rng.random(10) < 0.5),
         _case("very wide", very_wide, rng.random(8) < 0.5),
         _case("collinear", np.column_stack([X[:, 0], 2 * X[:, 0], -X[:, 0], X[:, 1]]), noisy),
         _case("collinear, scaled", np.column_stack([X[:, 0], 1e6 * X[:, 0], X[:, 1]]), noisy),
         _case("constant columns", np.column_stack([np.full(12, 3.0), np.zeros(12), X[:, 0]]), noisy),
         _case("badly scaled", odd * scales, noisy),
-        _case("badly scaled, separable", odd * scales, odd[:, 2] > 0),
-        _case("tiny", X * 1e-8, noisy),
-        _case("huge", X * 1e8, noisy),
-        _case("huge, separable", X * 1e8, separable),
+        _case("badly scaled, separable", odd * scales, odd[:, 2] > 0), _case("tiny", X * 1e-8, noisy),
+        _case("huge", X * 1e8, noisy), _case("huge, separable", X * 1e8, separable),
         _case("zero weights", X, noisy, np.tile([0.0, 1.0, 2.0], 4)),
         _case("fractional weights", X, noisy, rng.uniform(0.05, 2.0, 12)),
         _case("heavy weights", X, noisy, 10.0 ** rng.uniform(-3, 3, 12)),
-    )
+    )  # fmt: skip
 
 
 CASES = _make_cases()

@@ -11,23 +11,16 @@ from dataworth.cli.app import app
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1] / "src"), "PYTHONUNBUFFERED": "1"}
 MEASURING = {
-    "score": ["clean.csv"],
-    "audit": ["raw.csv", "clean.csv"],
-    "rank": ["raw.csv", "clean.csv"],
-    "values": ["clean.csv"],
-    "contributions": ["raw.csv", "half.csv"],
-    "forecast": ["clean.csv"],
+    "score": ["clean.csv"], "audit": ["raw.csv", "clean.csv"], "rank": ["raw.csv", "clean.csv"],
+    "values": ["clean.csv"], "contributions": ["raw.csv", "half.csv"], "forecast": ["clean.csv"],
     "sensitivity": ["clean.csv"],
-}
+}  # fmt: skip
 """Every measuring command with files of `tests/cli/conftest.py`."""
 TOOLS = {
-    "describe": ["raw.csv"],
-    "yardstick": ["test.csv", "--prior-variance", "1"],
-    "commit": ["raw.csv"],
-    "checks": [],
-    "curations": [],
+    "describe": ["raw.csv"], "yardstick": ["test.csv", "--prior-variance", "1"], "commit": ["raw.csv"],
+    "checks": [], "curations": [],
     "seal": ["half.csv", "--yardstick", "y.json", "--force", "-o", "s.safetensors"],
-}
+}  # fmt: skip
 
 
 def call(*words):

@@ -4,8 +4,6 @@ A `Case` is pure in (seed, i): files in a folder of its own, and words for the c
 how it ended: "done", "refused", or what must never be: "traceback", "bug", "hang", "half-written", "garbage".
 """
 
-from __future__ import annotations
-
 import gzip
 import io
 import json
@@ -198,11 +196,9 @@ def _directory(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -
         (place / "dataset_dict.json").write_bytes(mutate(b'{"splits": ["train", "test"]}', rng))
     else:
         links = {
-            "loop": place,
-            "gone.csv": place / "nothing",
-            "self.csv": place / "self.csv",
+            "loop": place, "gone.csv": place / "nothing", "self.csv": place / "self.csv",
             "dev.csv": "/dev/zero",
-        }
+        }  # fmt: skip
         link = list(links)[odd - 2]
         (place / link).symlink_to(links[link])
     given = ["d", "d/*", "d/**", "d/*.csv", "d/pipe.csv", "d/dev.csv"][rng.integers(6)]

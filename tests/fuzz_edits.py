@@ -4,8 +4,6 @@ A case makes one kind of edit, and up to three others, in the data after curatio
 before. Whatever comes out is audited in Python, with options at random, or by the command line.
 """
 
-from __future__ import annotations
-
 import json
 import warnings
 from functools import cache
@@ -161,10 +159,8 @@ def named_anew(table, rng):
     ids = [
         lambda n: [f"n{i}" for i in range(n)],
         lambda n: table["id"].to_numpy()[rng.permutation(n)] if "id" in table else np.arange(n),
-        lambda n: ["same"] * n,
-        lambda n: np.arange(n),
-        lambda n: np.arange(n) // 2,
-    ]
+        lambda n: ["same"] * n, lambda n: np.arange(n), lambda n: np.arange(n) // 2,
+    ]  # fmt: skip
     return table.assign(id=ids[rng.integers(len(ids))](len(table)))
 
 
@@ -255,16 +251,8 @@ def options_of(rng: np.random.Generator) -> dict:
 
 def words_of(roles: dict, options: dict, after: pd.DataFrame) -> list[str]:
     words = [
-        "audit",
-        "before.csv",
-        "after.csv",
-        "--test",
-        "test.csv",
-        "--label",
-        "label",
-        "--prior-variance",
-        "1",
-    ]
+        "audit", "before.csv", "after.csv", "--test", "test.csv", "--label", "label", "--prior-variance", "1",
+    ]  # fmt: skip
     words += ["--impute", "--json"] + (["--id", "id"] if roles["ids"] else ["--exclude", "id"])
     words += ["--group", "group"] if roles["groups"] else []
     words += ["--weights", "weight"] if "weight" in after else []

@@ -1,7 +1,5 @@
 """What is tried by `fuzz.py`, from small good files of every kind, and how it ends."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

@@ -13,31 +13,19 @@ CONTRIBUTING = Path(__file__).parents[1] / "CONTRIBUTING.md"
 # From the ground up. A room may import rooms of lower floors only, none of its own floor; files on the
 # ground floor may import each other.
 FLOORS = [
-    ["arrays", "atomic", "errors", "extras", "limits", "version", "wording"],
-    ["parallel"],
-    ["data", "inference"],
-    ["curation", "embed", "models"],
-    ["evidence", "certify"],
-    ["yardstick"],
-    ["measure"],
-    ["checks"],
-    ["valuation"],
-    ["report"],
-    ["cli"],
-]
+    ["arrays", "atomic", "errors", "extras", "limits", "version", "wording"], ["parallel"],
+    ["data", "inference"], ["curation", "embed", "models"], ["evidence", "certify"], ["yardstick"],
+    ["measure"], ["checks"], ["valuation"], ["report"], ["cli"],
+]  # fmt: skip
 FLOOR = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
 
 # Rooms that may use less than their floor allows: all of ours that they may import beside the ground floor.
 NARROW = {
-    "data": {"parallel"},
-    "inference": {"parallel"},
-    "curation": {"data"},
-    "embed": {"data", "parallel"},
-    "models": {"inference", "parallel"},
-    "certify": {"models", "parallel"},
+    "data": {"parallel"}, "inference": {"parallel"}, "curation": {"data"}, "embed": {"data", "parallel"},
+    "models": {"inference", "parallel"}, "certify": {"models", "parallel"},
     "evidence": {"models", "inference", "data", "parallel"},
     "yardstick": {"models", "inference", "data", "parallel"},
-}
+}  # fmt: skip
 
 
 def modules():

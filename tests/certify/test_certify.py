@@ -1,7 +1,5 @@
 """The certifier: every model of ours passes, and whatever is wrong with a model of the user's is found."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,13 +21,10 @@ from worlds import refusal
 def constructible():
     """What dataworth.models exports that is a model and asks for nothing, and the other ways to make one."""
     found = {
-        "unknown noise": Linear(1.0, InverseGamma(2.0, 0.8)),
-        "ep": Logistic(inference="ep"),
-        "ep, wide": Logistic(10.0, inference="ep"),
-        "laplace, wide": Logistic(10.0),
-        "no intercept": Logistic(intercept=False),
-        "three classes": Categorical(0.5, 3),
-    }
+        "unknown noise": Linear(1.0, InverseGamma(2.0, 0.8)), "ep": Logistic(inference="ep"),
+        "ep, wide": Logistic(10.0, inference="ep"), "laplace, wide": Logistic(10.0),
+        "no intercept": Logistic(intercept=False), "three classes": Categorical(0.5, 3),
+    }  # fmt: skip
     for name in models.__all__:
         kind = getattr(models, name)
         if isinstance(kind, type) and hasattr(kind, "takes") and hasattr(kind, "fit"):
@@ -50,9 +45,6 @@ def test_every_model_is_certified(name):
     assert certificate.ok, str(certificate)
     assert certificate["Bayes' identity"].passed is (True if getattr(MODELS[name], "exact", False) else None)
     assert certificate["one more row"].passed
-
-
-# --- models in user code -----------------------------------------------------------------------------------
 
 
 class ProbitPosterior:
@@ -94,9 +86,6 @@ def test_models_with_fit_alone_are_certified():
     certificate = check_model(Coin(), repeats=100)
     assert all(outcome.passed for outcome in certificate), str(certificate)  # nothing was left out
     assert check_model(Probit()).ok
-
-
-# --- evidences that are subtly wrong ------------------------------------------------------------------------
 
 
 class Changed:
@@ -184,9 +173,6 @@ def test_an_evidence_that_is_subtly_wrong_is_found(name):
     assert failed & {"one more row", "forecast"}, str(certificate)
 
 
-# --- what is plainly wrong ----------------------------------------------------------------------------------
-
-
 class Weightless(Coin):
     def fit(self, X, y, weights=None):
         return super().fit(X, y)
@@ -258,8 +244,7 @@ BROKEN = {
     "ordered": (exactly(added(lambda p, X, y: 1e-3 * X[0, 0] if len(y) else 0.0)), "row order"),
     "weights ignored": (Weightless(), "weights"),
     "weights ignored, approximate": (Spoiled(Weightless(), lambda p, X, y: {}), "weights"),
-    "not a number": (NAN, "protocol"),
-    "not without rows": (NeedsRows(), "no rows"),
+    "not a number": (NAN, "protocol"), "not without rows": (NeedsRows(), "no rows"),
     "draws of another": (
         exactly(lambda p, X, y: {"sample": coin(*(0.5 * n for n in counts(p)))["sample"]}),
         "density",
@@ -280,11 +265,10 @@ BROKEN = {
         Spoiled(SimpleNamespace(fit=Coin().fit, simulate=Categorical(20.0).simulate), lambda p, X, y: {}),
         "simulated labels",
     ),
-    "bound to another": (Bound(), "bind"),
-    "starts matter": (Started(), "warm starts"),
+    "bound to another": (Bound(), "bind"), "starts matter": (Started(), "warm starts"),
     "contrary": (Spoiled(Coin(), contrary), "information"),
     "no determinant, wide": (Spoiled(Logistic(10.0), added(occam)), "balance"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", BROKEN)
@@ -299,9 +283,6 @@ def test_what_no_identity_shows_expectations_do():
     certificate = check_model(Sure(), repeats=1000)
     failed = {outcome.name for outcome in certificate if outcome.passed is False}
     assert "rows halved" in failed
-
-
-# --- the certificate ---------------------------------------------------------------------------------------
 
 
 def test_a_certificate_says_what_was_tried():

@@ -1,7 +1,5 @@
 """The theorems that a score rests on: exact models keep them, broken ones break them."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np
@@ -115,10 +113,8 @@ def test_each_theorem_can_fail():
 
 
 def bayes_risks(predict, f, a=0.7, classes=3, n=3):
-    """Log loss and squared loss of predicting one more label from D by `predict`, and from f(D) by the truth.
-
-    The truth given f(D) is by enumeration: p(next | f(D)) ∝ Σ_d p(d, next) p(f(D)|d).
-    """
+    """Log loss and squared loss of predicting one more label from D by `predict`, and from f(D) by the
+    truth. The truth given f(D) is by enumeration: p(next | f(D)) ∝ Σ_d p(d, next) p(f(D)|d)."""
     joint = {}
     risk = np.zeros(2)
 
@@ -153,8 +149,6 @@ def test_blackwell_by_enumeration(f):
     assert with_d[0] > with_f[0] or f is emptied
 
 
-# --- numeric labels: one test row, by quadrature over its target -------------------------------------------
-
 NOISE = InverseGamma(2.0, 0.8)
 X = np.array([[0.5, 1.0], [-1.0, 1.0], [2.0, 1.0], [0.1, 1.0], [1.2, 1.0]])
 Y = np.array([0.7, -0.4, 1.6, 0.2])
@@ -180,15 +174,12 @@ def predictive(model, rows, y, x):
 
 
 MISREPORTS = {
-    "nothing": (np.arange(0), np.empty(0)),
-    "two rows": (np.arange(2), Y[:2]),
+    "nothing": (np.arange(0), np.empty(0)), "two rows": (np.arange(2), Y[:2]),
     "doubled": (np.tile(np.arange(4), 2), np.tile(Y, 2)),
-    "tripled": (np.tile(np.arange(4), 3), np.tile(Y, 3)),
-    "polished": (np.arange(4), 0.9 * Y),
-    "rounded": (np.arange(4), np.round(Y)),
-    "exaggerated": (np.arange(4), 1.2 * Y),
+    "tripled": (np.tile(np.arange(4), 3), np.tile(Y, 3)), "polished": (np.arange(4), 0.9 * Y),
+    "rounded": (np.arange(4), np.round(Y)), "exaggerated": (np.arange(4), 1.2 * Y),
     "negated": (np.arange(4), -Y),
-}
+}  # fmt: skip
 
 
 def numeric_violations(model, log_z):

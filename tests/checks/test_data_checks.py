@@ -73,10 +73,8 @@ def shaken(data, count, by=1e-3, seed=0):
 
 @pytest.mark.parametrize("d", [1, 2, 4])
 def test_near_rows_are_as_many_whatever_the_number_of_rows(d):
-    """Evenly spread rows: P(ρ < c) = 1 − (1 − cᵈ)¹⁹ for k = 20, among 500 rows as among 4,000.
-
-    Given r_k the other k − 1 rows are uniform in the ball. 500 rows have a standard error of at most 0.022.
-    """
+    """Evenly spread rows: P(ρ < c) = 1 − (1 − cᵈ)¹⁹ for k = 20, among 500 rows as among 4,000. Given r_k
+    the other k − 1 rows are uniform in the ball. 500 rows have a standard error of at most 0.022."""
     rng = np.random.default_rng(d)
     for n in (500, 4000):
         X = rng.random(size=(n, d))
@@ -185,10 +183,8 @@ def test_rounding_is_no_move(by, hit):
 
 def test_labels_that_agree_only_with_the_nearest_row_fire():
     """Rows come in twins, so that copies of test rows lie no nearer to them than test rows to one another.
-
-    Labels are noise, which only copies know (of seeds 3 to 12, each fires, and by labels alone). Honest twins
-    lie as near and know nothing of it.
-    """
+    Labels are noise, which only copies know (of seeds 3 to 12, each fires, and by labels alone). Honest
+    twins lie as near and know nothing of it."""
     rng = np.random.default_rng(3)
     X = np.repeat(rng.normal(size=(800, 2)), 2, axis=0) + 0.02 * rng.normal(size=(1600, 2))
     data, test = split(X, rng.integers(0, 2, 1600), 800)

@@ -83,21 +83,17 @@ def test_every_end_has_its_code_and_at_most_a_sentence(inside, monkeypatch):
 
 
 SENSELESS = {
-    "audit --form eta --eta x": "eta is 'x'",
-    "audit --truncate 1 --winsorise 1": "give one of them",
-    "score --winsorize 0": "winsorise (in nats) is 0.0",
-    "rank --winsorise -1": "winsorise (in nats) is -1.0",
-    "score --size 3,x": "size is '3,x'",
-    "audit --design x": "design is 'x'; known designs here: whole",
+    "audit --form eta --eta x": "eta is 'x'", "audit --truncate 1 --winsorise 1": "give one of them",
+    "score --winsorize 0": "winsorise (in nats) is 0.0", "rank --winsorise -1": "winsorise (in nats) is -1.0",
+    "score --size 3,x": "size is '3,x'", "audit --design x": "design is 'x'; known designs here: whole",
     "audit --ignore nonsense": "there is no check 'nonsense'",
     "audit --csv .": "is a directory, but a file is to be written",
     "audit --fail-on bad": f"the verdicts are {', '.join(VERDICTS)}",
     "audit --fail-on harmful --design size": "gives no verdict",
     "sensitivity --priors 1,0": "a prior variance is 0.0; it must be a positive number",
-    "values -o v.txt": "v.txt: values are written as .parquet",
-    "values --sample 20": "leave --sample out",
+    "values -o v.txt": "v.txt: values are written as .parquet", "values --sample 20": "leave --sample out",
     "rank --stream": "leave --stream out",
-}
+}  # fmt: skip
 OF_ALL = {"--seed -1": "seed is -1", "--engine moon": "no engine 'moon'", "--jobs 0": "jobs is 0"}
 OF_ALL |= {"--plot p.jpg": "a plot is one of .png .svg .pdf", "--plot no/p.png": "for there is no directory"}
 SENSELESS |= {f"{command} {words}": OF_ALL[words] for command in MEASURING for words in OF_ALL}

@@ -66,17 +66,13 @@ def test_the_command_line_makes_the_options_that_python_makes(inside, monkeypatc
     assert replace(asked[-1], run_dir=None, progress=None, cache=False) == parse_options(command, told)
 
 
-# Configurations that make no sense
-
 WRONG = {
     "score": [("label", ["x"]), ("impute", "yes"), ("seed", 7.5), ("seed", "text")],
     "audit": [("before", ["x"]), ("after", {"a": 1}), ("curate", 7.5), ("thorough", ["x"])],
     "rank": [("data", {"a": 1}), ("model", {"a": 1}), ("prior_variance", "text")],
-    "values": [("source", ["x"]), ("cross_fit", 7.5)],
-    "contributions": [("ignore", {"a": 1})],
-    "forecast": [("target", ["x"])],
-    "sensitivity": [("priors", "text")],
-}
+    "values": [("source", ["x"]), ("cross_fit", 7.5)], "contributions": [("ignore", {"a": 1})],
+    "forecast": [("target", ["x"])], "sensitivity": [("priors", "text")],
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -182,9 +178,6 @@ def test_words_of_a_configuration_are_shown_only_if_a_shell_runs_nothing_else(in
         config["about"]["words"] = f"dataworth {words}"
         (run / "config.json").write_text(json.dumps(config))
         assert ("reboot" in call("resume", run, "--json")[1]) == (words == "score 'a; reboot'")
-
-
-# Runs
 
 
 def shorten(directory):

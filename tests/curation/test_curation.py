@@ -1,7 +1,5 @@
 """Curations: what each keeps, adds and invents; chance from the seed alone; by name, as a command too."""
 
-from __future__ import annotations
-
 import inspect
 import json
 from dataclasses import replace
@@ -42,12 +40,9 @@ def colourful(n, seed):
 
 DATA, MORE, TEST = colourful(60, 0), colourful(30, 1), colourful(80, 2)
 GIVEN = {
-    "remove-rows": {"bad": np.arange(60) % 3 == 0},
-    "near-deduplicate": {"distance": 0.2},
-    "smooth": {"clusters": 5},
-    "add-rows": {"rows": MORE},
-    "self-label": {"rows": MORE},
-}
+    "remove-rows": {"bad": np.arange(60) % 3 == 0}, "near-deduplicate": {"distance": 0.2},
+    "smooth": {"clusters": 5}, "add-rows": {"rows": MORE}, "self-label": {"rows": MORE},
+}  # fmt: skip
 ALL = {name: c.by_name(name, **GIVEN.get(name, {})) for name in NAMES}
 RANDOM = ("drop-label-issues", "match-groups", "resample", "random-subset", "smooth", "peak", "synthesize")
 REMOVE = ("remove-rows", "drop-label-issues", "match-groups", "deduplicate", "near-deduplicate")
@@ -124,17 +119,13 @@ GROUPED = Dataset(np.zeros((4, 1)), [0, 0, 1, 1], groups=["a", "b", "a", "b"])
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: c.Duplicate(0), "times is 0"),
-        (lambda: c.Resample(0), "size is 0"),
-        (lambda: c.NearDeduplicate(-1), "distance is -1"),
-        (lambda: c.Fake(rows=0), "rows is 0"),
+        (lambda: c.Duplicate(0), "times is 0"), (lambda: c.Resample(0), "size is 0"),
+        (lambda: c.NearDeduplicate(-1), "distance is -1"), (lambda: c.Fake(rows=0), "rows is 0"),
         (lambda: c.Fake(radius=float("inf")), "radius is inf"),
-        (lambda: c.DropLabelIssues(folds=1), "folds is 1"),
-        (c.RemoveRows, "give either bad"),
+        (lambda: c.DropLabelIssues(folds=1), "folds is 1"), (c.RemoveRows, "give either bad"),
         (lambda: c.RemoveRows([True])(DATA), "bad has shape (1,)"),
         (lambda: c.RemoveRows(group="x")(classes(3, seed=0)), "no groups"),
-        (lambda: c.Peak(threshold=1.0), "between"),
-        (lambda: c.Smooth()(TEXTS), "no distances"),
+        (lambda: c.Peak(threshold=1.0), "between"), (lambda: c.Smooth()(TEXTS), "no distances"),
         (lambda: c.SelfLabel(MORE)(DATA.take(DATA.y == "yes")), "one class only"),
         (lambda: c.DropLabelIssues()(NUMERIC), "labels are numeric"),
         (lambda: c.Synthesize()(NUMERIC), "labels are numeric"),
@@ -145,12 +136,9 @@ GROUPED = Dataset(np.zeros((4, 1)), [0, 0, 1, 1], groups=["a", "b", "a", "b"])
         (lambda: c.RemoveRows(group="c").bound(GROUPED), "no rows of group 'c'; there are 'a', 'b'."),
         (lambda: c.RemoveRows(group="a").bound(Dataset([[0.0]], [0])), "have no groups"),
     ],
-)
+)  # fmt: skip
 def test_what_is_refused(call, words):
     assert words in refusal(call)
-
-
-# Each by itself
 
 
 def test_cleanlab_finds_flipped_labels():
@@ -302,9 +290,6 @@ def test_self_labels_of_categories():
     assert made(c.SelfLabel(fewer), data).y[60:].tolist() == ["no", "yes"]
 
 
-# More or less diverse rows, against brute force
-
-
 def crowd(seed=0, n=300, d=20):
     """Three directions, the first with nine rows of ten."""
     rng = np.random.default_rng(seed)
@@ -361,9 +346,6 @@ def test_read_outs_are_their_formulas(shape):
     assert mean_cosine(X) == pytest.approx(np.mean(off), abs=1e-12)
 
 
-# The constant dataset of the appendix
-
-
 def test_the_fake_is_the_same_for_all_data():
     hashes = {made(c.Fake(), classes(50, seed=seed)).content_hash() for seed in range(5)}
     assert len(hashes) == 1
@@ -376,9 +358,6 @@ def test_the_fake_is_the_same_for_all_data():
     assert set(fake.y) == {"yes", "no"}
     assert set(fake.X[:, 1]) <= {0.0, 1.0, 2.0}
     assert set(fake.X[:, 2]) <= {0.0, 1.0}
-
-
-# Names
 
 
 def test_by_name():
@@ -394,24 +373,18 @@ def test_by_name():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("magic", f"there are {', '.join(NAMES)}."),
-        ("", "there is no curation ''"),
+        ("magic", f"there are {', '.join(NAMES)}."), ("", "there is no curation ''"),
         ("deduplicate:x=1", "it has none."),
         ("random-subset:fraction=half", "fraction is 'half'; it must be a number"),
-        ("duplicate:", "'' is no option"),
-        ("duplicate:times", "give duplicate:key=value"),
+        ("duplicate:", "'' is no option"), ("duplicate:times", "give duplicate:key=value"),
         ("duplicate:times=2,times=3", "option times twice"),
         ("drop-label-issues:learner=tree", "its options are folds."),
-        ("add-rows", "give add-rows:rows=FILE."),
-        ("match-group", "did you mean 'match-groups'?"),
+        ("add-rows", "give add-rows:rows=FILE."), ("match-group", "did you mean 'match-groups'?"),
         ("add-rows:rows=x.csv", "no way to read"),
     ],
-)
+)  # fmt: skip
 def test_texts_that_name_nothing(text, words):
     assert words in refusal(c.parse, text)
-
-
-# The command
 
 
 @pytest.fixture(scope="module")

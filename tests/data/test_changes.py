@@ -1,7 +1,5 @@
 """What a curation did, counted row by row, and what its blind control may and may not contain."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np
@@ -22,11 +20,9 @@ AFTER = 1_000
 
 @st.composite
 def curations(draw):
-    """`before`, `after`, and what was done, told by the key (feature value or id) of each row.
-
-    Rows of `before` may repeat; copies have the same label. Each of its keys is kept, repeated, thinned or
-    removed, all its copies relabelled or none; then come new keys, and the order is shuffled.
-    """
+    """`before`, `after`, and what was done, told by the key (feature value or id) of each row. Rows of
+    `before` may repeat; copies have the same label. Each of its keys is kept, repeated, thinned or
+    removed, all its copies relabelled or none; then come new keys, and the order is shuffled."""
     labels = draw(st.lists(st.integers(0, 1), min_size=1, max_size=8))
     copies = [draw(st.sampled_from([1, 1, 1, 2, 3])) for _ in labels]
     kept = [draw(st.integers(0, 4)) for _ in labels]
@@ -38,12 +34,10 @@ def curations(draw):
     rows_before, rows_after = draw(st.permutations(rows_before)), draw(st.permutations(rows_after))
     pairs = list(zip(copies, kept, strict=True))
     counts = {
-        "kept": sum(min(b, a) for b, a in pairs),
-        "removed": sum(max(b - a, 0) for b, a in pairs),
-        "repeated": sum(max(a - b, 0) for b, a in pairs),
-        "new": sum(new),
+        "kept": sum(min(b, a) for b, a in pairs), "removed": sum(max(b - a, 0) for b, a in pairs),
+        "repeated": sum(max(a - b, 0) for b, a in pairs), "new": sum(new),
         "relabelled": sum(a for (_, a), changed in zip(pairs, relabelled, strict=True) if changed),
-    }
+    }  # fmt: skip
     # what tells rows apart: their features, their ids as well, or (where nothing is added) their ids alone
     ways = ["features", "both"] if new or counts["repeated"] else ["features", "both", "ids"]
     by = draw(st.sampled_from(ways))
@@ -63,9 +57,6 @@ def arms_of(before, after):
     places = np.arange(len(before)), AFTER + np.arange(len(after))
     samples = [Sample(rows, data.weights) for rows, data in zip(places, (before, after), strict=True)]
     return Arms(compare(before, after), *samples)
-
-
-# Counting
 
 
 @quick
@@ -124,9 +115,6 @@ def test_a_change_in_words():
     assert change.to_dict() == {**change.counts, "unchanged": 3, "matched_by": "ids"}
 
 
-# What is left to chance
-
-
 @quick
 @given(curations(), st.integers(0, 2**32 - 1))
 def test_a_random_change_of_the_same_size_has_rows_of_before_only(curation, seed):
@@ -142,10 +130,8 @@ def test_a_random_change_of_the_same_size_has_rows_of_before_only(curation, seed
 
 
 def test_a_random_change_is_blind_to_what_was_removed():
-    """Each row survives with the same probability: 400 changes that keep 5 of 10.
-
-    Every count is Binomial(400, ½), standard deviation 10; outside 200 ± 60 with probability below 2e-8.
-    """
+    """Each row survives with the same probability: 400 changes that keep 5 of 10. Every count is
+    Binomial(400, ½), standard deviation 10; outside 200 ± 60 with probability below 2e-8."""
     before = classes(10, seed=0)
     arms = arms_of(before, before.take(range(5)))
     rng = np.random.default_rng(0)

@@ -1,7 +1,5 @@
 """The Dataset: what it accepts, what it refuses and in which words, and what never changes."""
 
-from __future__ import annotations
-
 import pickle
 from decimal import Decimal
 
@@ -21,12 +19,9 @@ from worlds import refusal
 patient = settings(deadline=None)
 """The time of one example says how busy the machine is, not whether rows are right."""
 FRAME = {
-    "age": [31, 45, 27],
-    "height": [1.7, 1.8, 1.6],
-    "member": [True, False, True],
-    "city": ["Ulm", "Bonn", "Ulm"],
-    "emb": [[0.5, 1.5], [2.5, 3.5], [4.5, 5.5]],
-}
+    "age": [31, 45, 27], "height": [1.7, 1.8, 1.6], "member": [True, False, True],
+    "city": ["Ulm", "Bonn", "Ulm"], "emb": [[0.5, 1.5], [2.5, 3.5], [4.5, 5.5]],
+}  # fmt: skip
 MATRIX = [[31, 1.7, 1, 1, 0.5, 1.5], [45, 1.8, 0, 0, 2.5, 3.5], [27, 1.6, 1, 1, 4.5, 5.5]]
 CODED, FIXED = pa.array(FRAME["city"]).dictionary_encode(), pa.array(FRAME["emb"], pa.list_(pa.float64(), 2))
 TENSOR = pa.FixedShapeTensorArray.from_numpy_ndarray(np.array(FRAME["emb"]))
@@ -49,9 +44,6 @@ DATA = Dataset(
 def cities(*names: str | None) -> Dataset:
     frame = pl.DataFrame({"city": list(names)}, schema={"city": pl.String})
     return Dataset(frame, [0] * len(names), allow_missing=True)
-
-
-# Features
 
 
 @pytest.mark.parametrize("name", FRAMES)
@@ -80,10 +72,8 @@ def test_allowed_missing_values_stay_nan():
 @pytest.mark.parametrize(
     ("X", "words"),
     [
-        ([1, 2], "X.reshape(-1, 1)"),
-        (np.zeros((2, 2, 2)), "X.reshape(len(X), -1)"),
-        (3.0, "give a list of rows"),
-        ([[1, 2], [3]], "rows of different lengths"),
+        ([1, 2], "X.reshape(-1, 1)"), (np.zeros((2, 2, 2)), "X.reshape(len(X), -1)"),
+        (3.0, "give a list of rows"), ([[1, 2], [3]], "rows of different lengths"),
         ([["a"], ["b"]], "values that are not numbers"),
         (np.array([["1"], [2]], dtype=object), "of type object with values that are not numbers"),
         (pl.LazyFrame({"a": [1, 2]}), "collect() it"),
@@ -99,12 +89,9 @@ def test_allowed_missing_values_stay_nan():
         (np.full((2, 8), np.nan), "'x4' and 3 more"),
         (pa.table({"e": [[1.0]] * 2, "e[0]": [2.0] * 2}), "column 'e[0]' more than once"),
     ],
-)
+)  # fmt: skip
 def test_refused_features(X, words):
     assert words in refusal(Dataset, X, [0, 1])
-
-
-# Labels and the rest of a row
 
 
 @pytest.mark.parametrize(
@@ -127,10 +114,8 @@ def test_labels_are_the_same_however_they_are_given(y):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"y": [0]}, "y has 1 labels for 2 rows"),
-        ({"y": [[0], [1]]}, "y has shape (2, 1)"),
-        ({"y": "label"}, "y has shape ()"),
-        ({"y": ["a", float("nan")]}, "y has 1 missing labels of 2"),
+        ({"y": [0]}, "y has 1 labels for 2 rows"), ({"y": [[0], [1]]}, "y has shape (2, 1)"),
+        ({"y": "label"}, "y has shape ()"), ({"y": ["a", float("nan")]}, "y has 1 missing labels of 2"),
         ({"y": np.array([1, pd.NA], dtype=object)}, "y has 1 missing labels of 2"),
         ({"y": pl.Series([None, "a"])}, "y has 1 missing labels of 2"),
         ({"y": [0.0, np.inf]}, "y has 1 infinite label"),
@@ -138,19 +123,14 @@ def test_labels_are_the_same_however_they_are_given(y):
         ({"y": np.array(["2020-01-01"] * 2, dtype="datetime64[D]")}, "y is of type datetime64[D]"),
         ({"groups": [1]}, "groups has 1 groups for 2 rows"),
         ({"ids": [["a"], ["b", "c"]]}, "ids holds a value of type list"),
-        ({"weights": [1]}, "weights has 1 weights for 2 rows"),
-        ({"weights": [1, -2]}, "weights hold -2"),
-        ({"weights": [1, np.inf]}, "weights hold inf"),
-        ({"weights": [0, 0]}, "weights are all zero"),
+        ({"weights": [1]}, "weights has 1 weights for 2 rows"), ({"weights": [1, -2]}, "weights hold -2"),
+        ({"weights": [1, np.inf]}, "weights hold inf"), ({"weights": [0, 0]}, "weights are all zero"),
         ({"weights": ["1", "2"]}, "weights are text"),
         ({"names": ["a", "b"]}, "names has 2 names for 1 column"),
     ],
-)
+)  # fmt: skip
 def test_refused_labels_groups_ids_and_weights(given, words):
     assert words in refusal(Dataset, [[1], [2]], **({"y": [0, 1]} | given))
-
-
-# Immutability
 
 
 def test_the_arrays_are_read_only_and_the_attributes_fixed():
@@ -176,9 +156,6 @@ def test_the_caller_keeps_arrays_of_their_own():
     assert [D.content_hash() for D in made] == before
     assert X.flags.writeable
     assert y.flags.writeable
-
-
-# Rows
 
 
 def test_all_that_belongs_to_a_row_goes_where_it_goes():
@@ -256,9 +233,6 @@ def test_select_reorders_recodes_and_drops():
     assert chosen.y.tolist() == other.y.tolist()
     again = chosen.select([Column("city", "categorical", ("Aachen", "Bonn"))])
     np.testing.assert_array_equal(again.X.ravel(), [-1, -1, np.nan, 1])
-
-
-# Hashes
 
 
 def test_hashes_are_the_same_in_every_process_and_release():

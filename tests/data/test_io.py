@@ -1,7 +1,5 @@
 """Files: every format gives the same Dataset, only plain roles are guessed, refusals are sentences."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json
@@ -25,14 +23,10 @@ from dataworth.errors import Problems
 from worlds import refusal as refused
 
 ROWS = {
-    "age": [31.5, 45.0, 27.25, 60.0],
-    "member": [True, False, True, True],
-    "city": ["Ulm", "Bonn", "Ulm", "Köln"],
-    "label": ["yes", "no", "no", "yes"],
-    "batch": [1, 1, 2, 2],
-    "id": [10, 11, 12, 13],
-    "times": [1.0, 2.0, 0.5, 1.0],
-}
+    "age": [31.5, 45.0, 27.25, 60.0], "member": [True, False, True, True],
+    "city": ["Ulm", "Bonn", "Ulm", "Köln"], "label": ["yes", "no", "no", "yes"], "batch": [1, 1, 2, 2],
+    "id": [10, 11, 12, 13], "times": [1.0, 2.0, 0.5, 1.0],
+}  # fmt: skip
 ROLES = {"group": "batch", "weights": "times"}
 
 
@@ -81,8 +75,6 @@ def roles_of(columns: dict, **options) -> dict[str, str]:
     refuse_all(wrong)
     return {role.column: role.role for role in roles}
 
-
-# Formats
 
 SUFFIXES = [
     ".csv", ".CSV", ".csv.gz", ".tsv", ".tsv.gz", ".jsonl", ".jsonl.gz", ".ndjson", ".json", "2.json",
@@ -144,9 +136,6 @@ def test_a_long_line_of_json_and_keys_that_come_late(tmp_path):
     np.testing.assert_array_equal(D.X[:, -1], [np.nan, np.nan, 1])
 
 
-# Refused files
-
-
 def test_refused_paths(tmp_path):
     assert refusal(tmp_path / "none.csv") == "there is no such file: check the path"
     assert "this is a directory without tables: name a file (dataworth embed" in refusal(tmp_path)
@@ -191,9 +180,6 @@ def test_missing_values_outside_the_features(tmp_path, role, options):
 
 def test_column_names_that_occur_twice(tmp_path):
     assert "it has column 'a' more than once" in refusal(text(tmp_path, "a,a,y\n1,2,0\n"))
-
-
-# CSV oddities
 
 
 def test_cells_that_stand_for_missing_values(tmp_path):
@@ -254,9 +240,6 @@ def test_an_index_written_by_pandas_is_ignored(tmp_path):
         assert {role.column: role.role for role in describe(tmp_path / name).roles}[index] == "ignored"
 
 
-# Roles
-
-
 EMBEDDED = {"emb_1": [1], "emb_2": [1], "emb_y": [1], "b": [1], "label": [0]}
 TWO = {"a": [1], "y": [0], "target": [1]}
 IDS = {"a": [1], "id": [5], "uuid": [6], "y": [0]}
@@ -267,10 +250,8 @@ IDS = {"a": [1], "id": [5], "uuid": [6], "y": [0]}
     [
         *[({"a": [1], name: [0]}, {}, "feature label") for name in ("label", "Labels", "TARGET", "Class")],
         *[({"a": [1], name: [5], "y": [0]}, {}, "feature id label") for name in ("ID", "row_id", "index")],
-        ({"a": [1], "y": [0]}, {"label": "a"}, "label feature"),
-        (TWO, {"group": "y"}, "feature group label"),
-        (TWO, {"features": ["a", "y"]}, "feature feature label"),
-        (IDS, {}, "feature ignored ignored label"),
+        ({"a": [1], "y": [0]}, {"label": "a"}, "label feature"), (TWO, {"group": "y"}, "feature group label"),
+        (TWO, {"features": ["a", "y"]}, "feature feature label"), (IDS, {}, "feature ignored ignored label"),
         (IDS, {"id": "uuid"}, "feature ignored id label"),
         (IDS, {"features": ["a", "id"]}, "feature feature id label"),
         ({"a": [1], "group": [1], "weights": [1], "y": [0]}, {}, "feature feature feature label"),
@@ -282,7 +263,7 @@ IDS = {"a": [1], "id": [5], "uuid": [6], "y": [0]}
         (EMBEDDED, {"exclude": "none,no_*", "absent_ok": True}, "feature feature feature feature label"),
         ({"a,b": [1], "y": [0]}, {"features": "a,b"}, "feature label"),
     ],
-)
+)  # fmt: skip
 def test_roles_are_those_asked_for_or_told_by_names(columns, options, roles):
     assert list(roles_of(columns, **options).values()) == roles.split()
 
@@ -338,11 +319,9 @@ def test_all_problems_are_told_at_once(tmp_path):
     with pytest.raises(Problems) as caught:
         read(path, group="grp")
     assert [sentence.removeprefix(f"{path}: ")[:33] for sentence in caught.value.sentences] == [
-        "there is no group column 'grp': c",
-        "no column is named like a label a",
-        "columns 's' (binary), 't' (nested",
-        "1 of 2 rows have missing values, ",
-    ]
+        "there is no group column 'grp': c", "no column is named like a label a",
+        "columns 's' (binary), 't' (nested", "1 of 2 rows have missing values, ",
+    ]  # fmt: skip
     assert read(path, label="b", exclude="s,t", impute=True).names == ("a",)
 
 
@@ -359,17 +338,11 @@ def test_refused_frames(source, words):
     assert refused(read, source).startswith(words)
 
 
-# Description
-
-
 def test_describe(tmp_path):
     columns = {
-        "a": [1.0, None, float("nan"), 4.0],
-        "c": [7, 7, 7, 7],
-        "emb": [[1.0, 2.0], [1.0, None], None, [5.0, 6.0]],
-        "label": ["u", "v", None, "u"],
-        "b": [b"k"] * 4,
-    }
+        "a": [1.0, None, float("nan"), 4.0], "c": [7, 7, 7, 7],
+        "emb": [[1.0, 2.0], [1.0, None], None, [5.0, 6.0]], "label": ["u", "v", None, "u"], "b": [b"k"] * 4,
+    }  # fmt: skip
     path = write(pa.table(columns), tmp_path / "a.parquet")
     about = describe(path)
     assert (about.path, about.rows, about.labels.classes) == (str(path), 4, {"u": 2, "v": 1})
@@ -391,15 +364,9 @@ def test_a_constant_column_is_a_feature(tmp_path):
     assert read(text(tmp_path, "a,label\n1,0\n1,1\n")).names == ("a",)
 
 
-# Row numbers
-
-
 def test_shuffled_row_numbers_are_still_row_numbers():
     numbers, n = np.random.default_rng(0).permutation(20) + 1, np.arange(20)
     assert read(pa.table({"t": numbers, "a": np.sqrt(n), "y": n % 2})).names == ("a",)
-
-
-# Columns that name rows
 
 
 RANDOM = np.random.default_rng(20)

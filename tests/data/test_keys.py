@@ -1,7 +1,5 @@
 """Keyed hashes and commitments."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 

@@ -1,7 +1,5 @@
 """Test rows that also stand in the data: found, dropped, counted; too many are refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -90,9 +88,6 @@ def test_equal_rows_under_other_ids_are_two_rows_unless_they_are_too_many(equal,
     assert drop_leaks(T, {"D": named}).found == equal
 
 
-# Rows that do not identify themselves
-
-
 def sparse(n, seed, ids=None):
     """Rows of two coarse columns: most occur many times, in the data as in the test set."""
     rng = np.random.default_rng(seed)
@@ -109,9 +104,6 @@ def test_ids_tell_rows_apart_that_repeat():
     assert drop_leaks(T, {"D": named}).note is None
     unnamed = drop_leaks(T, {"D": named, "E": sparse(80, 2)})
     assert (unnamed.found, len(unnamed.data["E"]), "ids" in unnamed.note) == (0, 80, True)
-
-
-# Where it matters
 
 
 def test_measurements_take_leaked_rows_out_of_the_data():
@@ -132,9 +124,6 @@ def test_measurements_take_leaked_rows_out_of_the_data():
     assert both[0].value == pytest.approx(both[1].value, abs=1e-6)
     assert both[0].rows == both[1].rows == 80
     assert "test rows" in refusal(dw.score, with_rows(CLEAN, TEST), TEST, yardstick=yard)
-
-
-# Test rows that repeat
 
 
 def half(test, seed=0):
@@ -195,9 +184,6 @@ def test_how_often_columns_agree():
     assert agreement(TEST) == 0.0
 
 
-# The constants
-
-
 def codes(repeated, n, start):
     """n rows of one column, `repeated` of which stand there twice."""
     values = np.r_[np.arange(n - repeated), np.arange(repeated)] + start
@@ -243,9 +229,6 @@ def test_a_hundredth_of_the_test_rows_may_repeat_and_they_still_identify_themsel
 def test_leaks_are_compared_to_five_digits(off, found):
     D = with_rows(CLEAN, Dataset(TEST.X[[7]] * (1 + off), [0]))
     assert drop_leaks(TEST, {"D": D}).found == int(found)
-
-
-# Groups
 
 
 def test_groups_in_both_are_counted():

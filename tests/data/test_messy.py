@@ -1,7 +1,5 @@
 """Data as people have it: one table written in many ways gives the same rows, and every decision is said."""
 
-from __future__ import annotations
-
 import datetime
 import gzip
 import json
@@ -57,19 +55,15 @@ def german(values, places=2):
     return [f"{v:,.{places}f}".translate(str.maketrans(".,", ",.")) for v in values]
 
 
-# One table in many files
-
 FILES = {
-    "plain": ({}, []),
-    "semicolons": ({"sep": ";"}, ["separated by ';'; sep="]),
-    "tabs": ({"sep": "\t"}, ["separated by tabs; sep="]),
-    "pipes": ({"sep": "|"}, ["separated by '|'; sep="]),
+    "plain": ({}, []), "semicolons": ({"sep": ";"}, ["separated by ';'; sep="]),
+    "tabs": ({"sep": "\t"}, ["separated by tabs; sep="]), "pipes": ({"sep": "|"}, ["separated by '|'; sep="]),
     "Latin-1": ({"encoding": "latin-1"}, ["read as cp1252: 'Köln'; encoding="]),
     "UTF-16": ({"encoding": "utf-16"}, ["read as utf-16: 'Köln'; encoding="]),
     "a mark of UTF-8": ({"encoding": "utf-8-sig"}, []),
     "tabs in .txt": ({"sep": "\t", "name": "a.txt"}, ["separated by tabs; sep="]),
     "quotes and CRLF": ({"quoting": 1, "lineterminator": "\r\n"}, []),
-}
+}  # fmt: skip
 
 
 def told(said, *parts):
@@ -223,9 +217,6 @@ def test_tokens_among_numbers_are_missing_values(tmp_path):
     assert "?" in heard(path, categories="a", features="a")[0].columns[0].categories
 
 
-# Headers
-
-
 def test_a_first_row_of_data_is_no_header(tmp_path):
     path = written(tmp_path, header=False)
     assert "say header='no' if it is data" in refusal(dw.read, path, label="column 4")
@@ -272,20 +263,13 @@ def test_what_is_asked_for_is_done_and_not_said(tmp_path):
         assert f"{name} is " in refusal(read, path, **{name: wrong})
 
 
-# Dates
-
-
 @pytest.mark.parametrize(
     "cells",
     [
-        ["2021-04-03", "2021-12-24"],
-        ["3.4.2021", "24.12.2021"],
-        ["03/04/2021", "24/12/2021"],
-        ["04/03/2021", "12/24/2021"],
-        ["Apr 3, 2021", "December 24, 2021"],
-        ["3-Apr-21", "24-Dec-21"],
+        ["2021-04-03", "2021-12-24"], ["3.4.2021", "24.12.2021"], ["03/04/2021", "24/12/2021"],
+        ["04/03/2021", "12/24/2021"], ["Apr 3, 2021", "December 24, 2021"], ["3-Apr-21", "24-Dec-21"],
     ],
-)
+)  # fmt: skip
 def test_dates_become_numbers(tmp_path, cells):
     body = "".join(f'"{cell}",{i % 2}\n' for i, cell in enumerate(cells))
     D, said = heard(text(tmp_path, "when,churn\n" + body))
@@ -311,9 +295,6 @@ def test_what_is_no_date():
     assert [to_instants(cells, order).null_count for order in ("dmy", "mdy")] == [6, 6]
 
 
-# What says nothing of a row
-
-
 def test_short_texts_that_differ_in_most_rows_are_left_out(tmp_path):
     numbers = RNG.permutation(10**6)[:60]
     D, said = heard(written(tmp_path, frame=FRAME.assign(ref=[f"X{n}" for n in numbers])))
@@ -332,9 +313,6 @@ def test_labels_in_several_spellings_are_one(tmp_path):
     assert len(set(heard(written(tmp_path, frame=FRAME.assign(churn=spelled)), exact_labels=True)[0].y)) > 2
     letters, said = heard(text(tmp_path, "a,churn\n1,a\n2,A\n"))
     assert (letters.y.tolist(), said) == (["a", "A"], [])
-
-
-# Files of one command
 
 
 def together(tmp_path, *contents, **options):
@@ -387,9 +365,6 @@ def test_a_yardsticks_columns_lead_and_dates_and_numbers_do_not_mix(tmp_path):
     assert problem.startswith(f"{file}: column 'b' holds numbers, but dates elsewhere")
 
 
-# Tables that are no files
-
-
 def test_frames_go_straight_into_measurements():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(160, 2)).round(3)).assign(churn=lambda f: (f[0] > 0).astype(int))
@@ -436,9 +411,6 @@ def test_a_sheet_of_a_workbook(tmp_path):
     assert "there is no sheet 'x' among 'data', 'other'" in refusal(read, path, sheet="x")
 
 
-# Several files that are one table
-
-
 def test_directories_and_patterns_of_shards(tmp_path):
     for i in range(3):
         FRAME[20 * i : 20 * i + 20].to_csv(tmp_path / f"part-{i}.csv", index=False)
@@ -452,9 +424,6 @@ def test_directories_and_patterns_of_shards(tmp_path):
     differ = "part-0.csv and part-9.csv differ in columns 'city', 'size'"
     assert differ in refusal(read, tmp_path / "part-*.csv", label="churn")
     assert "there is no such file" in refusal(read, tmp_path / "nothing-*.csv")
-
-
-# Hugging Face
 
 
 def saved(directory, frame):

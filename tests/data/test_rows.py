@@ -1,7 +1,5 @@
 """One matcher of rows: copies are found however they were written, and no row is taken for another."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np
@@ -24,12 +22,10 @@ def as_text(X, digits):
 
 
 COPIES = {
-    "float32": lambda X: X.astype(np.float32),
-    "7 digits": lambda X: as_text(X, 7),
-    "6 digits": lambda X: as_text(X, 6),
-    "6 digits of float32": lambda X: as_text(X.astype(np.float32), 6),
+    "float32": lambda X: X.astype(np.float32), "7 digits": lambda X: as_text(X, 7),
+    "6 digits": lambda X: as_text(X, 6), "6 digits of float32": lambda X: as_text(X.astype(np.float32), 6),
     "6 decimals": lambda X: np.round(X, 6),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("columns", [1, 10, 160, 1_280])

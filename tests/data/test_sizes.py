@@ -23,19 +23,15 @@ RNG = np.random.default_rng(0)
 WORDS = RNG.choice(["Ulm", "Bonn", "a longer name"], N)
 TABLE = pa.table(
     {
-        "number": RNG.normal(size=N),
-        "zero": np.zeros(N),
-        "flag": WORDS == "Ulm",
-        "small": pa.array(RNG.integers(0, 9, N), pa.int8()),
-        "word": WORDS,
-        "code": pa.array(WORDS).dictionary_encode(),
-        "text": [f"{i} " * (i % 40) for i in range(N)],
+        "number": RNG.normal(size=N), "zero": np.zeros(N), "flag": WORDS == "Ulm",
+        "small": pa.array(RNG.integers(0, 9, N), pa.int8()), "word": WORDS,
+        "code": pa.array(WORDS).dictionary_encode(), "text": [f"{i} " * (i % 40) for i in range(N)],
         "list": [[float(i)] * (i % 5) for i in range(N)],
         "said": [[{"role": "user", "content": word}] * 2 for word in WORDS.tolist()],
         "map": pa.array([[(word, word)] for word in WORDS.tolist()], pa.map_(pa.string(), pa.string())),
         "label": np.arange(N) % 2,
     }
-)
+)  # fmt: skip
 NUMBERS = ["number", "zero", "flag", "small", "list", "label"]
 
 

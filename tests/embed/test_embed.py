@@ -49,9 +49,6 @@ def refused(*words):
     return commands.refused(call(*words))
 
 
-# --- vectors -----------------------------------------------------------------------------------------------
-
-
 def test_the_network_is_the_one_of_the_package():
     """At 224, where its own padding is right, the features are what the package computes."""
     import torch
@@ -125,23 +122,20 @@ def test_other_modes():
 @pytest.mark.parametrize(
     ("images", "options", "words"),
     [
-        ([], {}, "there are no images"),
-        (np.zeros((2, 4, 4, 3)), {}, "of type float64, but uint8"),
+        ([], {}, "there are no images"), (np.zeros((2, 4, 4, 3)), {}, "of type float64, but uint8"),
         (np.zeros((4, 4, 3), np.uint8), {}, "one image in colour: give images[None]"),
         (np.zeros((4, 4), np.uint8), {}, "n × height × width"),
         (np.zeros((2, 4, 4, 4), np.uint8), {}, "shape (4, 4, 4), but height × width"),
-        ("photo.jpg", {}, "images is of type str: give an array"),
-        ([3], {}, "image 0 is of type int"),
+        ("photo.jpg", {}, "images is of type str: give an array"), ([3], {}, "image 0 is of type int"),
         ([b"hello"], {}, "image 0 cannot be read as an image"),
         ([encoded(pictures(1)[0], "JPEG")[:400]], {}, "image 0 cannot be read as an image"),
         (["no.jpg"], {}, "no.jpg: there is no such file"),
         ([Image.fromarray(np.zeros((4, 4), dtype=np.float32))], {}, "image 0 has 32 bits per pixel"),
         ([pictures(1)[0], pictures(1, 48)[0]], {"model": "pixels"}, "from 32 × 32 and 48 × 48: give size"),
-        (pictures(1), {"size": 0}, "size is 0"),
-        (pictures(1), {"batch": True}, "batch is True"),
+        (pictures(1), {"size": 0}, "size is 0"), (pictures(1), {"batch": True}, "batch is True"),
         (pictures(1), {"model": "efficientnet-lite0:16"}, "has blocks 0 to 15"),
     ],
-)
+)  # fmt: skip
 def test_bad_images_and_options_are_refused(images, options, words):
     assert words in refusal(embed, images, **{"model": "efficientnet-lite0:0", **options})
 
@@ -154,9 +148,6 @@ def test_images_too_large_to_decode_are_refused(monkeypatch):
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 1000)
     images = [encoded(pictures(1, side)[0]) for side in (16, 32)]
     assert "image 1 has too many pixels to decode" in refusal(embed, images, "pixels")
-
-
-# --- the cache ---------------------------------------------------------------------------------------------
 
 
 def files_in(folder):
@@ -207,9 +198,6 @@ def test_where_the_cache_is(tmp_path):
     assert "cannot be used as a cache" in told
 
 
-# --- transformers ------------------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def models(tmp_path_factory):
     """A tiny ViT (with a pooler), the same as a classifier (without), and a tiny ResNet, with processors."""
@@ -256,9 +244,6 @@ def test_a_model_is_known_by_its_weights_not_by_its_name(models, tmp_path):
     assert not np.allclose(embed(images, str(place), cache=cache), first)
 
 
-# --- what is installed -------------------------------------------------------------------------------------
-
-
 def test_torch_is_imported_only_by_a_network():
     code = (
         "import sys, numpy as np, dataworth, dataworth.embed, dataworth.cli.app, dataworth.cli.embedding\n"
@@ -274,9 +259,6 @@ def test_the_missing_extra(monkeypatch):
     assert "pip install '.[vision]'" in refusal(embed, pictures(1))
 
 
-# --- principal components ----------------------------------------------------------------------------------
-
-
 def test_principal_components():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 6)) * [5, 3, 2, 1, 1, 1]
@@ -289,9 +271,6 @@ def test_principal_components():
     for bad in (0, 7):
         assert "principal components were asked for" in refusal(pca, X, bad)
     assert "the same in both" in refusal(pca, X, 2, fit_on=X[:, :4])
-
-
-# --- sources -----------------------------------------------------------------------------------------------
 
 
 def make_folder(folder, images, sub=""):
@@ -367,9 +346,6 @@ def test_folders_that_cannot_be_read_are_refused(tmp_path):
     bad.write_bytes(b"\xff\xd8\xff\xe0 half a photograph")
     assert str(bad) in refused("embed", split / "train", "-o", out, "--model", "pixels")
     assert out.read_text() == "old"
-
-
-# --- refusals of the command -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Forms of the score: by hand, by many digits, by dense matrices, by sampling, and for models of users."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 
@@ -187,9 +185,6 @@ def test_evidence_and_sealed_against_fifty_digits(digits):
     assert abs(evidence - sealed) > 1e-3  # two numbers
 
 
-# --- dense matrices --------------------------------------------------------------------------------------
-
-
 class Dense:
     """The paper's formulas, as printed."""
 
@@ -299,9 +294,6 @@ def test_every_form_against_dense_matrices(name, c, intercept, inference):
     assert pmi(D, T, model, "kl").value == pytest.approx(dense.kl(), abs=sharp)
 
 
-# --- exact posteriors ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(("n", "m", "d"), [(20, 12, 3), (6, 5, 20)])
 def test_all_forms_are_one_number_for_linear(form, n, m, d):
@@ -340,9 +332,6 @@ def test_nothing_is_worth_nothing(model, form):
         assert pmi(D.take([]), T, model, form, eta).value == pytest.approx(0.0, abs=1e-6), eta
         assert pmi(D, T.take([]), model, form, eta).value == pytest.approx(0.0, abs=1e-6), eta
         assert pmi(D.take([]), T.take([]), model, form, eta).value == pytest.approx(0.0, abs=1e-6), eta
-
-
-# --- sealed ----------------------------------------------------------------------------------------------
 
 
 @over_inferences
@@ -396,9 +385,6 @@ def test_sealed_is_nearer_to_the_truth_than_product(inference):
     assert np.mean(np.square(errors["sealed"])) < 0.5 * np.mean(np.square(errors["product"]))
 
 
-# --- eta and kl ------------------------------------------------------------------------------------------
-
-
 @over_inferences
 def test_kl_is_eta_averaged_over_the_joint(inference):
     """200 draws of θ ~ p(θ|D,T), 4 s.e.: false alarm 6e-5 (one fixed seed)."""
@@ -432,21 +418,15 @@ def test_the_spread_over_eta_is_zero_for_exact_posteriors_alone():
     assert pmi(D, T).spread == 0.0
 
 
-# --- models of users -------------------------------------------------------------------------------------
-
-
 def labels(ones, zeros):
     y = np.repeat([1, 0], [ones, zeros])
     return Dataset(np.zeros((len(y), 1)), y)
 
 
 COINS = [
-    (labels(7, 3), labels(4, 5)),
-    (labels(0, 6), labels(5, 0)),
-    (labels(1, 0), labels(0, 1)),
-    (labels(300, 200), labels(150, 170)),
-    (labels(0, 3), labels(9000, 9000)),
-]
+    (labels(7, 3), labels(4, 5)), (labels(0, 6), labels(5, 0)), (labels(1, 0), labels(0, 1)),
+    (labels(300, 200), labels(150, 170)), (labels(0, 3), labels(9000, 9000)),
+]  # fmt: skip
 over_coins = pytest.mark.parametrize(("D", "T"), COINS, ids=lambda s: f"{s.y.sum()} of {len(s)}")
 
 
@@ -552,9 +532,6 @@ def test_what_models_of_users_cannot_do_is_one_sentence():
         assert "give an eta inside" in refusal(pmi, D, T, COIN, form="eta", eta=eta)
 
 
-# --- sentences -------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("form", "eta", "words"),
     [
@@ -574,8 +551,6 @@ def test_what_models_of_users_cannot_do_is_one_sentence():
 def test_forms_and_etas_that_do_not_exist(form, eta, words):
     assert words in refusal(pmi, *PROBLEMS["rows"], form=form, eta=eta)
 
-
-# --- measurements ----------------------------------------------------------------------------------------
 
 DATA = classes(60, seed=1)
 OPTIONS = [{"form": "product"}, {"form": "eta", "eta": "joint"}, {"form": "sealed"}, {"form": "kl"}]

@@ -1,7 +1,5 @@
 """PMI: the identities it must keep, closed forms, simulation from the prior, and every error sentence."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -29,9 +27,6 @@ def near(result):
     return pytest.approx(
         result.value, abs=3 * tolerance(result.log_z_joint, result.log_z_data, result.log_z_test), rel=0
     )
-
-
-# --- identities ------------------------------------------------------------------------------------------
 
 
 @over_models
@@ -102,9 +97,6 @@ def test_the_chain_rule(seed, n, m, d):
     left = pmi(D, both, model).value + pmi(A, B, model).value
     right = pmi(D, A, model).value + pmi(first, B, model).value
     assert left == pytest.approx(right, abs=1e-7, rel=1e-9)
-
-
-# --- simulation from the prior -----------------------------------------------------------------------------
 
 
 class World:
@@ -204,10 +196,8 @@ def losses(world, curate, model=None, worlds=500):
 
 @pytest.mark.parametrize("curate", CURATIONS, ids=lambda f: f.__name__)
 def test_no_blind_curation_adds_information(curate):
-    """E[U(f(D), T)] ≤ E[U(D, T)]: paired, one-sided at 4 s.e. (false alarm 3e-5).
-
-    All of these lose enough to be seen: the loss must also be above 3 s.e.
-    """
+    """E[U(f(D), T)] ≤ E[U(D, T)]: paired, one-sided at 4 s.e. (false alarm 3e-5). All of these lose enough
+    to be seen: the loss must also be above 3 s.e."""
     assert z_score(losses(World(3), curate)) > 3.0
 
 
@@ -263,9 +253,6 @@ def test_laplace_pmi_is_close_to_the_exact_one():
     )  # Laplace is an approximation: if it were exact, the reference would not be independent
 
 
-# --- sentences -------------------------------------------------------------------------------------------
-
-
 GOOD = Dataset([[0.0], [1.0]], [0, 1])
 CITIES = Dataset(pd.DataFrame({"size": [1.0, 2.0], "city": ["Ulm", "Bonn"]}), [0, 1])
 HOLES = Dataset([[np.nan], [1.0]], [0, 1], allow_missing=True)
@@ -274,22 +261,16 @@ HOLES = Dataset([[np.nan], [1.0]], [0, 1], allow_missing=True)
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        (([[1.0]], GOOD), "D is a list"),
-        ((GOOD, None), "T is a NoneType"),
-        ((CITIES, CITIES), "text columns (city)"),
-        ((GOOD, HOLES), "T has missing"),
+        (([[1.0]], GOOD), "D is a list"), ((GOOD, None), "T is a NoneType"),
+        ((CITIES, CITIES), "text columns (city)"), ((GOOD, HOLES), "T has missing"),
         ((GOOD, GOOD, None, "astrology"), "known forms"),
         ((GOOD, GOOD.with_labels([1, 2]), Logistic()), "3 classes (0, 1, 2); Logistic takes two"),
         ((GOOD.with_labels(["a", "b"]), GOOD, Linear()), "labels are text"),
-        ((GOOD, Dataset([[0.0, 1.0]], [1])), "2 features, but 1"),
-        ((GOOD, GOOD, "logistic"), "model"),
+        ((GOOD, Dataset([[0.0, 1.0]], [1])), "2 features, but 1"), ((GOOD, GOOD, "logistic"), "model"),
     ],
-)
+)  # fmt: skip
 def test_what_is_refused(given, words):
     assert words in refusal(pmi, *given)
-
-
-# --- targets ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -334,12 +315,10 @@ def test_targets_are_learnt_from_the_test_set():
 @pytest.mark.parametrize(
     ("labels", "names"),
     [
-        ((["x"], ["y", "x"]), ("x", "y")),
-        (([1], [1]), ("0", "1")),
-        (([0.0], []), ("0", "1")),
+        ((["x"], ["y", "x"]), ("x", "y")), (([1], [1]), ("0", "1")), (([0.0], []), ("0", "1")),
         ((["yes"], ["yes"]), ("yes", "not yes")),
     ],
-)
+)  # fmt: skip
 def test_common_classes(labels, names):
     assert common_classes([np.array(y) for y in labels]).names == names
 

@@ -49,21 +49,17 @@ def results():
     return {
         "score": score,
         "score-numeric": dw.score(numeric_labels(60, seed=1), numeric_labels(80, seed=2), ignore="all"),
-        "audit-rise": rise,
-        "audit-cut": cut,
+        "audit-rise": rise, "audit-cut": cut,
         "audit-size": dw.audit(NOISY, NOISY.take(~BAD), test, design="size", pairs=4, size=20, **quietly),
-        "rank": ranking,
-        "rank-alone": replace(ranking, ranking=ranking.ranking[:1]),
+        "rank": ranking, "rank-alone": replace(ranking, ranking=ranking.ranking[:1]),
         "values": dw.values(sourced, test, cross_fit=2, yardstick=yardstick()),
         "contributions": dw.contributions(
             {"a": DATA.take(range(30)), "b": DATA.take(range(30, 60))}, test, yardstick=yardstick()
         ),
         "forecast": dw.forecast(DATA, test, target=1.0, yardstick=yardstick()),
-        "sensitivity": dw.sensitivity(score, priors=[0.1, 1.0, 10.0]),
-        "demo": Demo(chapters, 0),
-        "yardstick": yardstick(),
-        "description": described,
-    }
+        "sensitivity": dw.sensitivity(score, priors=[0.1, 1.0, 10.0]), "demo": Demo(chapters, 0),
+        "yardstick": yardstick(), "description": described,
+    }  # fmt: skip
 
 
 def shown(result, width=100, **how):

@@ -1,7 +1,5 @@
 """EP: its integrals, its fixed point and its evidence, against quadrature, many digits and sampling."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import norm
@@ -40,9 +38,6 @@ def problem(seed, n, d, sharpness=1.5):
     X = rng.normal(size=(n, d))
     y = (X @ rng.normal(size=d) * sharpness + rng.logistic(size=n) > 0).astype(float)
     return X, y, rng
-
-
-# --- the integral ----------------------------------------------------------------------------------------
 
 
 def cavities(kind, seed, size, log_mean=3.0, log_variance=6.0):
@@ -141,14 +136,10 @@ def test_how_far_the_narrow_rule_is_off_is_what_it_says(count, lowest, error):
 @pytest.mark.parametrize(
     ("mean", "variance", "count", "error"),
     [
-        (0.3, 1.0, 1.0, 1e-11),
-        (5.0, 1.0, 0.5, 1e-11),
-        (-2.0, 2.2, 4.0, 1e-5),
-        (0.0, 9.0, 1.0, 1e-8),
-        (-20.0, 50.0, 2.0, 1e-6),
-        (15.0, 400.0, 1.0, 1e-8),
+        (0.3, 1.0, 1.0, 1e-11), (5.0, 1.0, 0.5, 1e-11), (-2.0, 2.2, 4.0, 1e-5), (0.0, 9.0, 1.0, 1e-8),
+        (-20.0, 50.0, 2.0, 1e-6), (15.0, 400.0, 1.0, 1e-8),
     ],
-)
+)  # fmt: skip
 def test_the_integrals_against_many_digits(mean, variance, count, error):
     """Both of its rules, narrow and wide."""
     counts = Counts(np.array([count]), np.zeros(1))
@@ -157,9 +148,6 @@ def test_the_integrals_against_many_digits(mean, variance, count, error):
     assert log_z[0] == pytest.approx(truth.log_z, abs=error)
     assert centre[0] == pytest.approx(truth.mean, abs=error * truth.variance**0.5)
     assert square[0] == pytest.approx(truth.variance, rel=error)
-
-
-# --- where EP is exact -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -204,9 +192,6 @@ def test_rows_of_zeros_are_coins(scale):
     padded = model.fit(np.vstack([X, scale * X]), np.append(y, y))
     assert padded.log_evidence == pytest.approx(alone - 6 * np.log(2.0), abs=1e-6)
     assert np.isfinite(padded.mean).all()
-
-
-# --- the fixed point -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("prior_variance", [1e-2, 1.0, 1e2])
@@ -270,10 +255,8 @@ def test_random_hostile_problems_match_a_fixed_point_of_many_digits(seed):
 @pytest.mark.parametrize("prior_variance", [0.1, 10.0, 1e3])
 def test_moments_match_at_every_row(n, d, prior_variance):
     """Cavities recomputed from the sites with dense matrices, integrated by the tests' own quadrature.
-
     Fits stop at √TOLERANCE of where sites would stand still, log Z being of second order in that; settled
-    sites match as well as the integrals are known.
-    """
+    sites match as well as the integrals are known."""
     X, y, rng = problem(5, n, d)
     counts = Counts(y * (w := rng.uniform(0.2, 3.0, n)), (1.0 - y) * w)
     for name, geometry in geometries(X, prior_variance).items():
@@ -335,9 +318,6 @@ def test_information_gain_is_the_divergence_from_the_prior(inference, n, d, prio
         fitter = model.bind(X, y, prior)
         settled = fitter.settle(fitter(np.arange(n)))
         assert fitter.information_gain(settled) == pytest.approx(expected, abs=1e-5)
-
-
-# --- against the truth -----------------------------------------------------------------------------------
 
 
 def test_closer_to_the_truth_than_laplace_in_two_dimensions():
@@ -427,9 +407,6 @@ def test_blocks_under_laplaces_posterior_of_many_rows_are_those_under_eps(d):
     assert 1e-4 < np.abs(gaps).mean() < 0.02
 
 
-# --- weights and invariances -----------------------------------------------------------------------------
-
-
 def same(a, b):
     assert a == pytest.approx(b, abs=1e-5, rel=0)
 
@@ -461,9 +438,6 @@ def test_weights_are_continuous(weight):
     same(model.fit(X, y, below).log_evidence, model.fit(X, y, above).log_evidence)
     nothing = EP.fit(X, y, np.where(third, 1e-9, 1.0)).log_evidence
     same(nothing, EP.fit(X[~third], y[~third]).log_evidence)
-
-
-# --- any Gaussian prior ----------------------------------------------------------------------------------
 
 
 def random_prior(rng, d):

@@ -1,7 +1,5 @@
 """Numerics on arrays: every evidence against many-digit arithmetic, every identity over hostile shapes."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import mpmath as mp
@@ -46,9 +44,6 @@ def exact(name: str, part: str, prior_variance: float, intercept: bool = True) -
 def fit_rows(model, case, rows, start=(), fitter=None):
     fitter = model.bind(case.X, case.y) if fitter is None else fitter
     return fitter(rows, start, weights=case.weights[rows])
-
-
-# --- Laplace against many digits -------------------------------------------------------------------------
 
 
 @over_priors
@@ -147,9 +142,6 @@ def test_random_hostile_problems_match_many_digits(seed):
         assert fit.log_z == pytest.approx(expected, abs=tolerance(expected), rel=0)
 
 
-# --- geometries ------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("prior_variance", [1e-2, 1.0, 1e3])
 @over_cases
 def test_all_geometries_agree(case, prior_variance):
@@ -240,9 +232,6 @@ def test_primal_steps_over_slabs_of_chosen_rows(rows):
     assert factor.log_det() == pytest.approx(np.linalg.slogdet(normal)[1], rel=1e-10)
 
 
-# --- likelihood and Newton -------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("f", [0.0, -0.0, 1e-9, 0.3, -2.0, 30.0, -36.8, 400.0, -700.0, 745.0])
 def test_likelihood_terms_in_both_tails_against_many_digits(f):
     ones, zeros = 1.25, 0.5
@@ -250,11 +239,9 @@ def test_likelihood_terms_in_both_tails_against_many_digits(f):
     with mp.workdps(400):
         up, down = 1 / (1 + mp.exp(-mp.mpf(f))), 1 / (1 + mp.exp(mp.mpf(f)))
         expected = [
-            ones * mp.log(up) + zeros * mp.log(down),
-            ones * down - zeros * up,
-            (ones + zeros) * up * down,
+            ones * mp.log(up) + zeros * mp.log(down), ones * down - zeros * up, (ones + zeros) * up * down,
             mp.tanh(mp.mpf(f) / 2),
-        ]
+        ]  # fmt: skip
     actual = [got.value, got.gradient[0], got.curvature[0]]
     assert actual == pytest.approx([float(e) for e in expected[:3]], rel=1e-13, abs=1e-322)
     assert got.tanh_half[0] == pytest.approx(float(expected[3]), rel=1e-13, abs=1e-15)  # serves a bound only
@@ -327,9 +314,6 @@ def test_information_gain_is_the_divergence_from_the_prior(case, prior_variance)
     fit = fit_rows(model, case, np.arange(len(case.y)), fitter=fitter)
     for found in (fitter.information_gain(fit), posterior.information_gain()):
         assert found == pytest.approx(expected, abs=1e-5, rel=1e-5)
-
-
-# --- invariances -----------------------------------------------------------------------------------------
 
 
 class Problem:
@@ -420,9 +404,6 @@ def test_nothing_has_no_evidence_and_no_parameters_are_coins(inference, d):
         assert nothing.state.solution.converged
     if not d:
         assert fitter(rows).log_z == pytest.approx(-6 * np.log(2.0), abs=1e-7)
-
-
-# --- distinct rows ---------------------------------------------------------------------------------------
 
 
 def test_rows_that_differ_in_one_column_are_told_apart():

@@ -4,8 +4,6 @@ Stochastic comparisons allow 5 standard errors: a false alarm once in 1.7 millio
 errors are honest, which tests of their own look at.
 """
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
@@ -44,10 +42,8 @@ TRUST = 5.0
 
 
 def quadrature(X, counts, prior_variance, offset=0.0, points=None):
-    """log Z in one or two dimensions by the trapezoidal rule in z = θ/√C, on ±9.5 prior deviations.
-
-    The integrand is analytic up to π/(√C‖x‖) beside the real axis, so the rule's error is exp(−2π·that/step).
-    """
+    """log Z in one or two dimensions by the trapezoidal rule in z = θ/√C, on ±9.5 prior deviations. The
+    integrand is analytic up to π/(√C‖x‖) beside the real axis, so the rule's error is exp(−2π·that/step)."""
     rows, d = np.sqrt(prior_variance) * X, X.shape[1]
     axis = np.linspace(-9.5, 9.5, points or {1: 10_001, 2: 801}[d])
     rest = np.stack(np.meshgrid(*[axis] * d, indexing="ij"), axis=-1).reshape(-1, d)
@@ -112,9 +108,6 @@ def test_the_grid_itself_is_fine_enough():
     assert quadrature(np.array([[2.0]]), labels([1]), 100.0) == pytest.approx(np.log(0.5), abs=1e-9)
 
 
-# --- exact values --------------------------------------------------------------------------------------
-
-
 def test_what_does_not_depend_on_coefficients_is_exact():
     """Nothing has evidence one; without features the evidence is the likelihood."""
     rng = np.random.default_rng(0)
@@ -170,15 +163,10 @@ def test_likelihood_and_slope_in_both_tails():
     np.testing.assert_allclose(slope[1], weights * rise, rtol=1e-6)
 
 
-# --- the stated error ----------------------------------------------------------------------------------
-
-
 def check_spread(scores):
-    """Whether mean and variance of 200 z-scores are those of a standard normal, at 1 in 10,000 each.
-
-    Mean: |z̄|·√200 < 3.9. Sum of squares: χ² with 200 degrees between its 0.005 % and 99.995 % quantiles,
-    129 and 287, that is root mean squares from 0.80 to 1.20. Two such tests: false alarm 1 in 2,500.
-    """
+    """Whether mean and variance of 200 z-scores are those of a standard normal, at 1 in 10,000 each. Mean:
+    |z̄|·√200 < 3.9. Sum of squares: χ² with 200 degrees between its 0.005 % and 99.995 % quantiles, 129
+    and 287, that is root mean squares from 0.80 to 1.20. Two such tests: false alarm 1 in 2,500."""
     assert len(scores) == 200
     assert abs(np.mean(scores)) * np.sqrt(200) < 3.9
     assert 129 < np.sum(np.square(scores)) < 287
@@ -194,10 +182,8 @@ def test_the_stated_error_is_honest():
 
 
 def test_the_stated_error_of_few_chains_is_honest():
-    """Four orthogonal rows, Z = 1/16, the tuning done once; 200 answers of 600 chains.
-
-    Chains enough for the referee to believe them, and none that weighs as much as many others.
-    """
+    """Four orthogonal rows, Z = 1/16, the tuning done once; 200 answers of 600 chains. Chains enough for
+    the referee to believe them, and none that weighs as much as many others."""
     problem = whiten(3.0 * np.eye(4), labels(np.arange(4) % 2), 10.0, 0.0)
     rng, meter = np.random.default_rng(11), Meter(10**8)
     gap = Gap.between(problem, adapt_by_chains(problem, laplace_start(problem), rng, meter))
@@ -209,10 +195,8 @@ def test_the_stated_error_of_few_chains_is_honest():
 
 
 def test_moves_leave_the_posterior_invariant():
-    """Exact draws from p (by rejection from the prior) are draws from p after ten rough moves, some refused.
-
-    Means of u and u² of moved and of other, unmoved draws: 4 comparisons at 5 standard errors.
-    """
+    """Exact draws from p (by rejection from the prior) are draws from p after ten rough moves, some
+    refused. Means of u and u² of moved and of other, unmoved draws: 4 comparisons at 5 standard errors."""
     X, counts, prior_variance, _ = SMALL["two features"]
     problem = whiten(X, counts, prior_variance, 0.0)
     rng = np.random.default_rng(13)
@@ -243,9 +227,6 @@ def test_a_coarse_schedule_is_unbiased_too():
     assert abs(found.log_z - quadrature(X, counts, prior_variance)) < TRUST * found.error
 
 
-# --- refusals ------------------------------------------------------------------------------------------
-
-
 HARD = simulated(100, 50, seed=4, scale=2.0)
 
 
@@ -269,9 +250,6 @@ def test_every_doubt_is_raised():
     assert "one draw carries" in Weights(lone).doubts(0.02)
     apart = even + np.repeat([0.0, 0.05], 5_000)
     assert "disagree" in Weights(apart).doubts(0.02)
-
-
-# --- PMI -----------------------------------------------------------------------------------------------
 
 
 def test_pmi_is_the_difference_of_three_quadratures():

@@ -61,10 +61,8 @@ def test_too_little_data_has_no_interval(estimate):
 
 
 def test_against_controls_by_hand():
-    """Gaps (3, 5): mean 4, s.e. 1 (one degree); control means (1, 2, 3): variance 1·(1 + 1/3) (two degrees).
-
-    Total variance 7/3, degrees (7/3)² / (1 + (4/3)²/2) = (49/9) / (17/9) = 49/17.
-    """
+    """Gaps (3, 5): mean 4, s.e. 1 (one degree); control means (1, 2, 3): variance 1·(1 + 1/3) (two
+    degrees). Total variance 7/3, degrees (7/3)² / (1 + (4/3)²/2) = (49/9) / (17/9) = 49/17."""
     controls = np.array([[0.0, 2.0, 4.0], [2.0, 2.0, 2.0]])
     e = against_controls(np.array([5.0, 7.0]), controls)
     half = stats.t.ppf(0.975, 49 / 17) * np.sqrt(7 / 3)
@@ -75,10 +73,8 @@ def test_against_controls_by_hand():
 @pytest.mark.parametrize("replicates", [3, 8])
 @pytest.mark.parametrize("spread", [0.0, 0.3, 3.0])
 def test_against_controls_covers_when_after_is_one_of_them(spread, replicates):
-    """After and controls exchangeable; 2,000 worlds, at least 93 % must cover 0.
-
-    If the true coverage is 95 %, a false alarm has probability 4e-5. Ignoring the spread of controls fails.
-    """
+    """After and controls exchangeable; 2,000 worlds, at least 93 % must cover 0. If the true coverage is
+    95 %, a false alarm has probability 4e-5. Ignoring the spread of controls fails."""
     rng = np.random.default_rng(17)
     worlds, blocks = 2000, 20
     covered = naive = 0
@@ -97,10 +93,9 @@ def test_against_controls_covers_when_after_is_one_of_them(spread, replicates):
 
 
 def test_over_pairs_covers_what_overlapping_pairs_do_not():
-    """Means of subsamples of one finite sample: m = 8 blocks, 100 pairs, 1,000 worlds; at least 93 % cover.
-
-    The spread over pairs alone covers far less. The false-alarm rate is 2e-3 at a true coverage of 95 %.
-    """
+    """Means of subsamples of one finite sample: m = 8 blocks, 100 pairs, 1,000 worlds; at least 93 %
+    cover. The spread over pairs alone covers far less. The false-alarm rate is 2e-3 at a true coverage of
+    95 %."""
     rng = np.random.default_rng(8)
     n, size, k = 160, 20, 100
     covered = naive = 0

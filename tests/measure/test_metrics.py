@@ -46,10 +46,8 @@ def test_numbers_of_rows_are_those_of_the_jackknife(classes):
 
 
 def test_intervals_cover():
-    """95 % intervals over 400 rows with 8 % positives, against the truth by 400,000 rows.
-
-    Of 200 test sets between 178 and 199 cover, but for one time in a thousand, if the coverage is 95 %.
-    """
+    """95 % intervals over 400 rows with 8 % positives, against the truth by 400,000 rows. Of 200 test sets
+    between 178 and 199 cover, but for one time in a thousand, if the coverage is 95 %."""
     from dataworth.measure.intervals import over_blocks
 
     chances, y = world(400_000, 9, rare=0.08)

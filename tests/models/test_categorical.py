@@ -1,7 +1,5 @@
 """Dirichlet on labels alone, against sequential prediction, quadrature, enumeration and sampling."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import mpmath as mp

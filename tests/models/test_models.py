@@ -1,7 +1,5 @@
 """Every model against the truth, and every model through the one protocol."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np
@@ -41,17 +39,13 @@ over_cases = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 
 
 MODELS = {
-    "logistic": Logistic(),
-    "logistic by EP": Logistic(inference="ep"),
+    "logistic": Logistic(), "logistic by EP": Logistic(inference="ep"),
     "logistic, wide": Logistic(prior_variance=100.0),
     "logistic, no intercept": Logistic(prior_variance=0.5, intercept=False),
-    "linear": Linear(prior_variance=0.7, noise_variance=0.3),
-    "linear, no intercept": Linear(intercept=False),
-    "linear, unknown noise": Linear(noise_variance=InverseGamma(2.0, 0.7)),
-    "categorical": Categorical(),
-    "softmax": Softmax(prior_variance=0.5),
-    "a user's": Coin(),
-}
+    "linear": Linear(prior_variance=0.7, noise_variance=0.3), "linear, no intercept": Linear(intercept=False),
+    "linear, unknown noise": Linear(noise_variance=InverseGamma(2.0, 0.7)), "categorical": Categorical(),
+    "softmax": Softmax(prior_variance=0.5), "a user's": Coin(),
+}  # fmt: skip
 over_models = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
 
 
@@ -61,9 +55,6 @@ def targets_of(case, model):
 
 def too_wide(case, model):
     return case.X.shape[1] > 1000 or (case.X.shape[1] == 0 and not getattr(model, "intercept", True))
-
-
-# --- the protocol ----------------------------------------------------------------------------------------
 
 
 @over_models
@@ -224,8 +215,6 @@ def test_log_density_takes_one_theta(shape):
         posterior.log_density(np.zeros(shape))
 
 
-# --- exact posteriors that are not Gaussian --------------------------------------------------------------
-
 NOISE = InverseGamma(shape=2.0, scale=0.7)
 EXACT = [Categorical(a, classes) for a in (0.3, 4.0) for classes in (2, 3, 4)] + [Linear(0.7, NOISE)]
 
@@ -267,9 +256,6 @@ def test_information_gain_is_the_mean_log_ratio_of_densities(model, n):
     slack = 1e-9 if isinstance(model, Linear) else 1e-12
     assert abs(posterior.information_gain() - ratios.mean()) <= 4.5 * ratios.std() / np.sqrt(4000) + slack
     assert (posterior.information_gain() > 0.05) == (n > 0)
-
-
-# --- Linear ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("noise_variance", [1e-4, 1.0])
@@ -320,9 +306,6 @@ def test_linear_information_gain_is_the_divergence_from_the_prior():
     )
 
 
-# --- Logistic --------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("prior_variance", [1e-2, 1.0, 10.0])
 @pytest.mark.parametrize("name", ["noisy", "separable", "all ones"])
 def test_logistic_predictions_average_over_the_posterior(name, prior_variance):
@@ -365,15 +348,9 @@ def test_predictive_variances_at_wide_priors_match_many_digits(name):
     assert at_zero == pytest.approx(truth.variance[-1], rel=1e-6)
 
 
-# --- SliceFitter -----------------------------------------------------------------------------------------
-
-
 def test_a_model_that_does_not_know_its_information_gain_has_none():
     fitter = bind(Coin(), np.ones((2, 1)), np.array([0.0, 1.0]))
     assert np.isnan(fitter.information_gain(fitter(np.arange(2))))
-
-
-# --- sentences -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("value", [0, -1.0, float("nan"), float("inf"), "auto", None, [1.0], True])
@@ -390,9 +367,6 @@ def test_a_model_that_does_not_know_its_information_gain_has_none():
 def test_a_prior_is_a_positive_number(make, name, value):
     with pytest.raises(DataworthError, match=f"{name} is .*; it must be a positive number"):
         make(value)
-
-
-# --- priors ------------------------------------------------------------------------------------------------
 
 
 def prior_and_rows(n=12, d=3):

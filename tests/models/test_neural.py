@@ -1,7 +1,5 @@
 """A frozen torch body: the head's evidence on the body's features, which the tests compute by hand."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import subprocess

@@ -1,7 +1,5 @@
 """Linear regression with unknown noise, against Student densities, fifty digits, quadrature and sampling."""
 
-from __future__ import annotations
-
 import mpmath as mp
 import numpy as np
 import pytest

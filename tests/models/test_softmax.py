@@ -1,7 +1,5 @@
 """Softmax against the truth, and labels of more than two classes from end to end."""
 
-from __future__ import annotations
-
 import mpmath as mp
 import numpy as np
 import pytest
@@ -31,9 +29,6 @@ def problem(n, d, K, seed, *, sharpness=1.5):
     y = np.argmax(X @ theta + rng.gumbel(size=(n, K)), axis=1).astype(float)
     weights = rng.choice([0.0, 0.5, 1.0, 3.0], n)
     return X, y, weights
-
-
-# --- references: none of the package's code ---------------------------------------------------------------
 
 
 def log_likelihood(theta, X, y, weights):
@@ -117,9 +112,6 @@ def sampled_log_z(X, y, weights, C, K, draws, seed):
     log_w += -0.5 * (drawn**2).sum(axis=1) / C - 0.5 * drawn.shape[1] * np.log(2 * np.pi * C)
     w = np.exp(log_w - log_w.max())
     return logsumexp(log_w) - np.log(draws), w.std(ddof=1) / w.mean() / np.sqrt(draws)
-
-
-# --- the evidence -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("C", [1e-2, 1.0, 1e4])
@@ -221,9 +213,6 @@ def test_a_class_that_never_occurs_takes_its_share():
     assert three == pytest.approx(dense_laplace(with_ones(X), y, weights, 1.0, 3)[2], abs=BAR)
 
 
-# --- the score --------------------------------------------------------------------------------------------
-
-
 def three(n, seed):
     X, y, _ = problem(n, 3, 3, seed, sharpness=2.0)
     return dw.Dataset(X, np.array(["ant", "bee", "cat"])[y.astype(int)])
@@ -241,9 +230,6 @@ def test_two_classes_score_as_logistic_in_every_form():
         assert found.stderr > 0
         assert abs(found.value - dw.pmi(D, T, two, same).value) < 4 * found.stderr
     assert "needs Gaussian posteriors" in refusal(dw.pmi, D, T, several, "sealed")
-
-
-# --- the posterior ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("n", "d"), [(40, 2), (4, 9)], ids=["more rows", "more features"])
@@ -296,9 +282,6 @@ def test_simulated_classes_have_the_models_probabilities():
     assert np.abs(np.bincount(y.astype(int)) - 1000).max() < 5 * np.sqrt(3000 * 2 / 9)
 
 
-# --- sentences --------------------------------------------------------------------------------------------
-
-
 def test_what_does_not_fit_into_memory_is_said_before(monkeypatch):
     rng = np.random.default_rng(0)
     X, y = rng.random((4700, 850)), rng.integers(0, 20, 4700).astype(float)
@@ -323,9 +306,6 @@ def test_labels_choose_the_model_and_models_refuse_labels():
         ("30 classes", crowd, None),
     ):
         assert words in refusal(dw.pmi, data, data, model)
-
-
-# --- from end to end --------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,5 @@
 """Every kind of result in every form: all forms say the same, names stay text, no row is in them."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace
@@ -154,9 +152,6 @@ def test_pages_of_values_are_small_and_name_rows_by_number():
     assert counts[-1] == found.rows.harmful.sum()
 
 
-# --- JSON --------------------------------------------------------------------------------------------------
-
-
 def closed(schema):
     """The same schema, refusing what it does not name."""
     if isinstance(schema, dict):
@@ -203,9 +198,6 @@ def test_every_result_and_its_report_fit_their_schema():
     assert not fits({**told, "new": 1})
 
 
-# --- what is measured again --------------------------------------------------------------------------------
-
-
 def test_parts_of_pairs_are_shown_only_if_they_add_up_to_the_score():
     score = dw.score(DATA, held_out(), yardstick=yardstick(), ignore="all", keep=True, **PAIRS)
     further = Further(parts=score.parts)
@@ -240,9 +232,6 @@ def test_the_ladder_is_told_as_the_score_is():
         assert ladder["of_ceiling"] == pytest.approx(ladder["data"] / ladder["ceiling"])
     pairs = dw.score(DATA, held_out(), yardstick=yardstick(), ignore="all", **PAIRS)
     assert pairs.to_dict()["ladder"] is None
-
-
-# --- words and looks ---------------------------------------------------------------------------------------
 
 
 def test_no_two_verdicts_look_or_sound_the_same():

@@ -1,7 +1,5 @@
 """How rows, limits, benchmarks and counts are told; texts as a whole are golden files (test_contract.py)."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

@@ -137,18 +137,15 @@ def test_filtering_raises_and_random_removal_lowers_the_score_on_digits(digits):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ("curation --set imagenet", "known sets: digits"),
-        ("curation --set corrupted-cifar", "--data DIR"),
-        ("zoo --sets mushrooms", "known sets: breast cancer"),
-        ("regimes", "--data DIR"),
+        ("curation --set imagenet", "known sets: digits"), ("curation --set corrupted-cifar", "--data DIR"),
+        ("zoo --sets mushrooms", "known sets: breast cancer"), ("regimes", "--data DIR"),
         ("curation --quick --groups 1", "two groups or more"),
         ("samples --out x.png --options colour=red", "does not fit"),
         ("samples --out x.png --set digitz", "known sets: digits"),
-        ("curation --quick --set corrupted-cifar", "drop --set"),
-        ("zoo --seeds 0", "seeds is 0"),
+        ("curation --quick --set corrupted-cifar", "drop --set"), ("zoo --seeds 0", "seeds is 0"),
         ("curation --quick --out file -q", "give a directory"),
     ],
-)
+)  # fmt: skip
 def test_bad_input_is_one_sentence(words, sentence, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("")

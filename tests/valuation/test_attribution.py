@@ -162,10 +162,8 @@ def emptied(X):
 
 @pytest.mark.parametrize(("moved", "edited", "best"), [(0.0, 24, "drop"), (1e-4, 150, "drop_grid")])
 def test_rows_changed_for_show_do_not_choose_the_budget(moved, edited, best):
-    """Cells emptied where learners doubt are rows removed, and all others moved by a little under their ids.
-
-    Dropping as many rows as were edited would leave none: no such baseline is proposed.
-    """
+    """Cells emptied where learners doubt are rows removed, and all others moved by a little under their
+    ids. Dropping as many rows as were edited would leave none: no such baseline is proposed."""
     X = NOISY.X + moved * np.random.default_rng(0).normal(size=NOISY.X.shape)
     found = audit(with_ids(NOISY.X, NOISY.y), emptied(X))
     assert (found.change["edited"], found.verdict) == (edited, "recycled")

@@ -33,15 +33,10 @@ def true_rows(D):
     return D.take((D.X[:, 0] - D.X[:, 1] > 0) == (D.y == 1))
 
 
-# Verdicts where the truth is known
-
-
 @pytest.mark.parametrize("options", [{}, {"design": "row"} | SMALL_PAIRS, {"design": "rate"} | SMALL_PAIRS])
 def test_a_filter_of_wrong_labels_raises_the_information(options):
-    """A third of the labels wrong, then removed: shown for each of 30 seeds, in all three designs.
-
-    Blind baselines find many of them: informative for 25, recycled for 5 in the design whole.
-    """
+    """A third of the labels wrong, then removed: shown for each of 30 seeds, in all three designs. Blind
+    baselines find many of them: informative for 25, recycled for 5 in the design whole."""
     result = audit(NOISY, FILTERED, **options)
     rate = options.get("design") == "rate"  # which has no baselines
     assert result.verdict in (("improved",) if rate else ("informative", "improved", "recycled"))
@@ -86,9 +81,6 @@ def test_truly_new_rows_are_informative_where_data_are_poor():
     assert (result.change["kept"], result.change["new"], result.change["removed"]) == (8, 292, 0)
 
 
-# Arms
-
-
 def test_calibration_is_the_log_loss_as_trained_and_at_the_best_tempering():
     """Raw: rows count as given, by the model's own predictive; doubling them moves it, and not the other."""
     test, data = held_out(), classes(120, seed=1)
@@ -130,9 +122,6 @@ def test_edited_features_count_as_they_are_after():
     assert result.interval[1] < 0
 
 
-# Designs
-
-
 @pytest.mark.parametrize("design", ["whole", "row", "rate", "size", "pairs", "method"])
 def test_every_design_runs_and_says_what_it_answers(design):
     few = {} if design == "whole" else {"pairs": 4, "size": 20}
@@ -171,9 +160,6 @@ def test_rows_of_every_arm_in_the_designs_that_draw(design, before, after, rows)
     table = audit(before, after, design=design, pairs=3, size=40).table
     own = [table.column("data_rows", arm).tolist() for arm in ("before", "after", "control")[: len(rows)]]
     assert own == [[float(n)] * 3 for n in rows]
-
-
-# Callables
 
 
 def with_ids(data, prefix):
@@ -245,9 +231,6 @@ def test_a_method_is_scored_on_what_it_made():
     assert reworked.table.column("pmi", "after") == pytest.approx(
         [expected(made) for made in flipped_and_fresh], abs=1e-5
     )
-
-
-# Columns, labels, plain data
 
 
 def test_an_audit_runs_on_one_thread():

@@ -59,8 +59,6 @@ def named(made, grid=False):
     return {name: one for name, one in made.items() if ("_grid" in name) == grid}
 
 
-# The contract
-
 MORE = classes(40, seed=9)
 CHANGED = {
     "nothing": lambda d: d,
@@ -119,9 +117,6 @@ def test_every_strategy_keeps_the_contract(kind, change):
             if budget.reassigned is not None:
                 assert sorted(one.weights[: len(old)]) == pytest.approx(sorted(budget.reassigned))
         assert (one.cells is not None) == (name in {*EDITORS, "test_moments"})
-
-
-# What is answered to what
 
 
 def test_a_removal_is_answered_by_the_removal_of_as_many_doubted_rows():
@@ -252,9 +247,6 @@ def test_numeric_labels_are_relabelled_by_prediction_and_by_a_grid():
     assert np.array_equal(one.targets[changed], known.predictions["ensemble"][changed, 0])
 
 
-# Edits
-
-
 def edits_of(before, after, label):
     change = compare(before, after)
     rows = np.flatnonzero(change.edited)
@@ -356,9 +348,6 @@ def test_editors_are_not_told_which_cells_were_wrong():
     moved = made["permute_cells"][:, 0] != X[:, 0]
     assert moved.sum() == wrong.sum()
     assert not np.array_equal(moved, wrong)
-
-
-# Opponents of the user's
 
 
 class Oracle:

@@ -98,21 +98,16 @@ def test_two_processes_give_the_same_bits(kind):
 
 
 REFUSED = {
-    "the data is a list": (dw.score, [1, 2]),
-    "the data has no rows": (dw.score, DATA.take([])),
+    "the data is a list": (dw.score, [1, 2]), "the data has no rows": (dw.score, DATA.take([])),
     "2 features, but 3 are expected": (dw.score, dw.Dataset(DATA.X[:, :2], DATA.y)),
     "label '2'": (dw.score, DATA.with_labels([2] * 160)),
     "raw.csv: there is no such file": (dw.audit, "raw.csv", DATA),
-    "after is a ndarray": (dw.audit, DATA, DATA.X),
-    "after has no rows": (dw.audit, DATA, DATA.take([])),
-    "give either after=": (dw.audit, DATA, None),
-    "rank takes a dict": (dw.rank, [DATA]),
-    "takes a dict": (dw.rank, {}),
-    "contributions takes a dict": (dw.contributions, {"a": DATA}),
-    "a is a list": (dw.rank, {"a": [1]}),
-    "b has no rows": (dw.rank, {"a": DATA, "b": DATA.take([])}),
+    "after is a ndarray": (dw.audit, DATA, DATA.X), "after has no rows": (dw.audit, DATA, DATA.take([])),
+    "give either after=": (dw.audit, DATA, None), "rank takes a dict": (dw.rank, [DATA]),
+    "takes a dict": (dw.rank, {}), "contributions takes a dict": (dw.contributions, {"a": DATA}),
+    "a is a list": (dw.rank, {"a": [1]}), "b has no rows": (dw.rank, {"a": DATA, "b": DATA.take([])}),
     "'b': label '7'": (dw.rank, {"a": DATA, "b": DATA.with_labels([7] * 160)}),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("word", REFUSED)

@@ -123,7 +123,6 @@ def test_accuracy_is_that_of_the_posterior_at_its_tempering():
 
 def test_r_squared_is_that_of_scikit_learn_on_the_test_set():
     """Twenty blocks of ten rows: their mean is that of all rows; the data's labels do not set the scale.
-
     The yardstick's unit is rounded to four digits."""
     T, D = numeric_labels(200, seed=5), numeric_labels(150, seed=6)
     wrong = D.with_labels(D.y + np.where(np.arange(150) % 5 == 0, 20.0, 0.0))
@@ -197,10 +196,8 @@ def test_less_than_two_blocks_have_no_interval():
 
 
 def test_precision_sets_the_number_of_pairs():
-    """k = (s/ε)², so half the error takes four times the pairs; what it reaches is what was asked for.
-
-    The pilot knows s to about 10 %; the error reached is within 40 % of the one asked for (four times that).
-    """
+    """k = (s/ε)², so half the error takes four times the pairs; what it reaches is what was asked for. The
+    pilot knows s to about 10 %; the error reached is within 40 % of the one asked for (four times that)."""
     data, test = numeric_labels(120, seed=5), numeric_labels(200, seed=6)
     asked = {"size": 15, "yardstick": dw.Yardstick.fit(test, prior_variance=1.0), "ignore": "all"}
     coarse, fine = (dw.score(data, test, precision=one, **asked) for one in (0.08, 0.04))

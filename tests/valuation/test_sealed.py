@@ -88,10 +88,8 @@ def test_sealing_changes_nothing(name):
 
 
 def test_sharpening_gains_nothing():
-    """Who sends a precision that is too high is scored as if they had not.
-
-    What is left is a window's edge, and the share of the prior in a precision.
-    """
+    """Who sends a precision that is too high is scored as if they had not. What is left is a window's
+    edge, and the share of the prior in a precision."""
     data, test = classes(60, 21), classes(300, 22)
     yard = Yardstick.fit(test)
     honest = seal(data, yard)
@@ -188,36 +186,30 @@ def in_facts(**changes):
 
 
 HEADERS = {
-    "other type": in_header(dtype="F32"),
-    "huge shape": in_header(shape=[10**9, 10**9]),
+    "other type": in_header(dtype="F32"), "huge shape": in_header(shape=[10**9, 10**9]),
     "offsets overlap": in_header(data_offsets=[0, 72]),
     "one array more": lambda header, facts: header.update(more=header["mean"]),
     "no metadata": lambda header, facts: header.pop("__metadata__") and None,
     "more metadata": lambda header, facts: header["__metadata__"].update(more="1"),
-    "not UTF-8": lambda header, facts: b'{"\xff\xfe": 1}',
-    "deep": lambda header, facts: b"[" * 200_000,
+    "not UTF-8": lambda header, facts: b'{"\xff\xfe": 1}', "deep": lambda header, facts: b"[" * 200_000,
     "NaN in it": lambda header, facts: b'{"mean": NaN}',
     "twice the same name": lambda header, facts: (
         json.dumps(header)[:-1] + ', "mean": ' + json.dumps(header["mean"]) + "}"
     ).encode(),
     "other schema": in_facts(schema="dataworth/sealed/3"),
     "no checksum": lambda header, facts: facts.pop("checksum") and None,
-    "rows are huge": in_facts(rows=10**30),
-    "weight is negative": in_facts(weight=-1.0),
+    "rows are huge": in_facts(rows=10**30), "weight is negative": in_facts(weight=-1.0),
     "counts are not the rows": in_facts(counts={"0": 1, "1": 1}),
-    "yardstick is no hash": in_facts(yardstick="abc"),
-    "version with an escape": in_facts(version="\x1b[31m"),
+    "yardstick is no hash": in_facts(yardstick="abc"), "version with an escape": in_facts(version="\x1b[31m"),
     "more facts": in_facts(more=1),
-}
+}  # fmt: skip
 
 
 FILES = {name: edited(change) for name, change in HEADERS.items()} | {
-    "seven bytes": lambda raw: raw[:7],
-    "cut short": lambda raw: raw[:-8],
-    "eight bytes more": lambda raw: raw + bytes(8),
-    "text": lambda raw: b"x,y\n1,2\n" * 50,
+    "seven bytes": lambda raw: raw[:7], "cut short": lambda raw: raw[:-8],
+    "eight bytes more": lambda raw: raw + bytes(8), "text": lambda raw: b"x,y\n1,2\n" * 50,
     "a header of 2**63 bytes": lambda raw: struct.pack("<Q", 2**63) + raw[8:],
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -253,10 +245,8 @@ def test_forgeries_that_show_are_refused(sealed, name):
 
 
 def test_honest_posteriors_are_never_refused():
-    """Few and many rows, narrow and wide priors, separable, random and one-class labels, weights.
-
-    Of numeric labels the intercept's precision is known exactly.
-    """
+    """Few and many rows, narrow and wide priors, separable, random and one-class labels, weights. Of
+    numeric labels the intercept's precision is known exactly."""
     yard = by_hand(3, Linear(0.7, 0.3), Numeric())
     honest = seal(numeric_labels(50, 1), yard)
     check_sealed(honest, yard, "v")

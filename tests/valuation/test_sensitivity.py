@@ -149,13 +149,11 @@ def test_what_is_said_of_priors_that_disagree():
 @pytest.mark.parametrize(
     ("other", "expected"),
     [
-        (at(3.0, 1.1, "informative"), (True, True, True)),
-        (at(3.0, 1.3, "informative"), (True, True, False)),
-        (at(3.0, 1.1, "improved"), (True, False, True)),
-        (at(3.0, -0.1, "harmful"), (False, False, False)),
+        (at(3.0, 1.1, "informative"), (True, True, True)), (at(3.0, 1.3, "informative"), (True, True, False)),
+        (at(3.0, 1.1, "improved"), (True, False, True)), (at(3.0, -0.1, "harmful"), (False, False, False)),
         (at(3.0, -0.1, "harmful", plausible=False), (True, True, True)),
     ],
-)
+)  # fmt: skip
 def test_sign_conclusion_and_size_are_robust_each_by_itself(other, expected):
     found = Sensitivity("audit", (at(1.0, 1.0, "informative"), other), 1.0)
     assert tuple(found.robust.values()) == expected

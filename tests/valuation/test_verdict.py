@@ -119,13 +119,10 @@ def test_welchs_degrees_reach_the_accusation():
 @pytest.mark.parametrize(
     ("change", "rows", "verdict"),
     [
-        (0.019, 1, "inconclusive"),
-        (0.021, 1, "informative"),
-        (0.021, 20, "informative"),
-        (0.079, 80, "inconclusive"),
-        (0.081, 80, "informative"),
+        (0.019, 1, "inconclusive"), (0.021, 1, "informative"), (0.021, 20, "informative"),
+        (0.079, 80, "inconclusive"), (0.081, 80, "informative"),
     ],
-)
+)  # fmt: skip
 def test_a_change_below_a_fiftieth_of_a_nat_or_a_thousandth_a_row_is_none_however_sure(change, rows, verdict):
     sure = shown(change, 1e-9)
     assert decide(sure, sure, HOLDS, rows=rows)[0] == verdict

@@ -72,18 +72,11 @@ def test_a_saved_yardstick_measures_alike(saved):
 @pytest.mark.parametrize(
     "content",
     [
-        b"",
-        b"{",
-        b"\x00\x01",
-        b"\xff\xfe\x00",
-        b"[" * 100_000,
-        b"[]",
-        b"null",
-        b"{}",
+        b"", b"{", b"\x00\x01", b"\xff\xfe\x00", b"[" * 100_000, b"[]", b"null", b"{}",
         b'"dataworth/yardstick/3"',
     ],
     ids=lambda content: repr(content[:12]),
-)
+)  # fmt: skip
 def test_a_file_that_is_no_yardstick_is_refused(tmp_path, content):
     (tmp_path / "y.json").write_bytes(content)
     for path in (tmp_path / "y.json", tmp_path):
@@ -113,13 +106,11 @@ def places(entry, path=()):
 @pytest.mark.parametrize(
     "test",
     [
-        classes(40, seed=7, d=2),
-        numeric_labels(40, seed=5, d=2),
-        SMALL.with_labels(np.arange(40) % 3),
+        classes(40, seed=7, d=2), numeric_labels(40, seed=5, d=2), SMALL.with_labels(np.arange(40) % 3),
         Dataset(pl.DataFrame({"a": ["u", "v", "w", "v"] * 10, "b": SMALL.X[:, 0]}), SMALL.y),
     ],
     ids=["two classes", "numeric", "three classes", "categories"],
-)
+)  # fmt: skip
 def test_a_forged_file_is_refused_whatever_was_done_to_it(test, tmp_path):
     """Every field gone, of another type, not finite, or of another shape, under a digest that fits."""
     path = tmp_path / "y.json"
@@ -184,17 +175,15 @@ THREE = SMALL.with_labels(np.arange(40) % 3)
 @pytest.mark.parametrize(
     ("test", "options", "words"),
     [
-        (SMALL.with_labels([1] * 40), {}, "has the label '1'"),
-        (THREE, {"inference": "ep"}, "laplace alone"),
+        (SMALL.with_labels([1] * 40), {}, "has the label '1'"), (THREE, {"inference": "ep"}, "laplace alone"),
         (Dataset(np.ones((40, 3)), SMALL.y), {}, "constant"),
         (Dataset(SMALL.X, SMALL.y, groups=["p"] * 40), {}, "one group"),
-        (THREE, {"model": "logistic"}, "suit softmax"),
-        (SMALL, {"model": "linear"}, "suit logistic"),
+        (THREE, {"model": "logistic"}, "suit softmax"), (SMALL, {"model": "linear"}, "suit logistic"),
         (numeric_labels(40, seed=0), {"model": "logistic"}, "suit linear"),
         (SMALL, {"inference": "magic"}, "inference"),
         *((SMALL, {"prior_variance": c}, "prior_variance") for c in (0.0, np.inf, np.nan)),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_test_set_and_no_option(test, options, words):
     assert words in refusal(Yardstick.fit, test, **options)
 
