@@ -64,8 +64,7 @@ def test_a_column_that_numbers_the_rows_of_one_file_is_left_out_of_all(inside, t
         call("score", data, "--test", test, "--label", "target", "-q", "--ignore", "all")
         for data, test in (paths, ("clean.csv", "test.csv"))
     )
-    assert numbered == plain
-    assert plain[0] == 0
+    assert (numbered, plain[0]) == (plain, 0)
 
 
 @pytest.mark.parametrize(
@@ -107,8 +106,7 @@ def test_a_yardstick_is_the_librarys_and_says_where_it_is(inside, tmp_path):
     made, told = (json.loads(path.read_text()) for path in (inside / "y.json", saved))
     for name in ("test_hash", "checksum"):
         assert told.pop(name) != made.pop(name)  # under a key of its own
-    assert told == made
-    assert call("yardstick", "test.csv", "--verify", saved, "-q")[0] == 0
+    assert (told, call("yardstick", "test.csv", "--verify", saved, "-q")[0]) == (made, 0)
     assert "cannot be written, for there is no directory" in refused(call(*words, "-o", "no/y.json"))
     outcome = call("score", "clean.csv", "--test", "test.csv", "--yardstick", "raw.csv", "--label", "target")
     assert "'raw.csv' is not a yardstick" in refused(outcome)

@@ -108,8 +108,7 @@ def test_run_takes_a_configuration_written_by_hand(inside, tmp_path):
     options |= {"label": "target", "size": [12, 10], "pairs": 4, "features": ["a", "b"], "impute": True}
     (tmp_path / "c.json").write_text(json.dumps({"command": "score", "options": options}))
     code, out, _ = call("run", tmp_path / "c.json", "--json")
-    assert code == 0
-    assert json.loads(out)["size"] == [12, 10]
+    assert (code, json.loads(out)["size"]) == (0, [12, 10])
     pinned = {"command": "score", "options": options, "inputs": {options["data"]: "another hash"}}
     (tmp_path / "c.json").write_text(json.dumps(pinned))
     told = refused(call("run", tmp_path / "c.json", "-q"))
@@ -209,8 +208,7 @@ def test_a_command_resumes_to_the_byte_and_is_replayed(inside, tmp_path, monkeyp
     log = shorten(run)
     monkeypatch.chdir(tmp_path)  # from its directory alone
     assert call("resume", run, "--json")[:2] == (0, once)
-    assert (run / "result.json").read_bytes() == result
-    assert (run / "chunks.jsonl").read_text() == log
+    assert ((run / "result.json").read_bytes(), (run / "chunks.jsonl").read_text()) == (result, log)
     assert call("run", run / "config.json", "--json")[:2] == (0, once)
 
 

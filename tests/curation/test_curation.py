@@ -74,8 +74,7 @@ def test_rows_keep_their_order_and_what_belongs_to_them(name):
     after = made(ALL[name])
     if name in REMOVE:
         kept = [int(i.removeprefix("row ")) for i in after.ids.tolist()]
-        assert kept == sorted(set(kept))
-        assert after.content_hash() == DATA.take(kept).content_hash()
+        assert (kept, after.content_hash()) == (sorted(set(kept)), DATA.take(kept).content_hash())
         assert 0 < len(kept) <= len(DATA)
     else:
         assert after.take(range(len(DATA))).content_hash() == DATA.content_hash()
@@ -171,8 +170,7 @@ def test_a_group_that_the_test_set_lacks_goes_and_one_that_the_data_lack_is_refu
     data, test = grouped(a0=5, a1=5, c0=4), grouped(a0=2, a1=2)
     assert cell_counts(made(c.MatchGroups(), data, test)) == {"a0": 5, "a1": 5}
     weights = made(c.Reweight(), data, test).weights
-    assert weights[-4:].tolist() == [0.0] * 4
-    assert weights.sum() == pytest.approx(14)
+    assert (weights[-4:].tolist(), weights.sum()) == ([0.0] * 4, pytest.approx(14))
     for f in (c.MatchGroups(), c.Reweight()):
         assert "no rows of group a × 1" in refusal(made, f, grouped(a0=5), test)
     assert "attribute=" in refusal(made, c.MatchGroups(), classes(5, seed=0), test)
@@ -195,8 +193,7 @@ def test_weights_match_the_test_sets_shares():
 def test_copies_go_and_their_weight_with_them():
     X = [[1.0, 2.0], [1.0000000001, 2.0], [1.0, 2.0], [1.001, 2.0]]
     after = made(c.Deduplicate(), Dataset(X, [0, 0, 1, 0], weights=[1, 5, 1, 1]))
-    assert after.y.tolist() == [0, 1, 0]
-    assert after.weights.tolist() == [1, 1, 1]
+    assert (after.y.tolist(), after.weights.tolist()) == ([0, 1, 0], [1, 1, 1])
     data = classes(30, seed=0)
     assert made(c.Deduplicate(), c.Duplicate(3)(data)).content_hash() == data.content_hash()
     assert made(c.NearDeduplicate(0), c.Duplicate(3)(data)).content_hash() == data.content_hash()
@@ -300,8 +297,7 @@ def crowd(seed=0, n=300, d=20):
 def test_smoothing_draws_as_many_from_every_cluster_and_all_of_a_small_one():
     X, member = crowd()
     rows = smooth_rows(X, 24, 3, np.random.default_rng(0))
-    assert np.bincount(member[rows]).tolist() == [8, 8, 8]
-    assert len(set(rows.tolist())) == 24
+    assert (np.bincount(member[rows]).tolist(), len(set(rows.tolist()))) == ([8, 8, 8], 24)
     rows = smooth_rows(X, 150, 3, np.random.default_rng(0))
     assert np.bincount(member[rows])[1:].tolist() == np.bincount(member)[1:].tolist()
     assert len(rows) == 150
@@ -317,8 +313,7 @@ def test_a_peak_is_what_the_greedy_rule_says():
     while len(chosen) < 40:
         left = [i for i in range(len(X)) if i not in chosen]
         chosen.append(max(left, key=lambda i: cosines[i, chosen].max()))
-    assert sorted(chosen) == rows.tolist()
-    assert reached == 0.8
+    assert (sorted(chosen), reached) == (rows.tolist(), 0.8)
 
 
 def test_a_peak_that_cannot_be_filled_says_at_which_threshold_it_was():
@@ -348,14 +343,12 @@ def test_read_outs_are_their_formulas(shape):
 
 def test_the_fake_is_the_same_for_all_data():
     hashes = {made(c.Fake(), classes(50, seed=seed)).content_hash() for seed in range(5)}
-    assert len(hashes) == 1
-    assert len(made(c.Fake(rows=12))) == 12
+    assert (len(hashes), len(made(c.Fake(rows=12)))) == (1, 12)
     small = made(c.Fake(rows=8, radius=9.0), classes(50, seed=0, d=2))
     points_with_both = {(*x, y) for x in ((9, 0), (-9, 0), (0, 9), (0, -9)) for y in (0, 1)}
     assert {(*x, y) for x, y in zip(small.X.tolist(), small.y.tolist(), strict=True)} == points_with_both
     fake = made(c.Fake())
-    assert fake.columns == DATA.columns
-    assert set(fake.y) == {"yes", "no"}
+    assert (fake.columns, set(fake.y)) == (DATA.columns, {"yes", "no"})
     assert set(fake.X[:, 1]) <= {0.0, 1.0, 2.0}
     assert set(fake.X[:, 2]) <= {0.0, 1.0}
 

@@ -85,10 +85,8 @@ def test_labels_names_and_ids_decide_which_row_is_which():
     assert compare(before, Dataset([[1.0, 2.0], [3.0, 4.0]], [0, 1], names=["a", "c"])).kept == 0
     before = Dataset([[1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 1], ids=["a", "b", "c", "d"])
     change = compare(before, Dataset([[1.0], [2.5], [3.0]], [0, 1, 1], ids=["a", "b", "c"]))
-    assert change.origin.tolist() == [0, 1, 2]
-    assert change.edited.tolist() == [False, True, False]
-    assert change.relabelled.tolist() == [False, False, True]
-    assert change.own.tolist() == [1, 2]
+    assert (change.origin.tolist(), change.edited.tolist()) == ([0, 1, 2], [False, True, False])
+    assert (change.relabelled.tolist(), change.own.tolist()) == ([False, False, True], [1, 2])
 
 
 def test_ids_that_are_only_row_numbers_do_not_match_rows():
@@ -97,8 +95,7 @@ def test_ids_that_are_only_row_numbers_do_not_match_rows():
     numbered = Dataset(before.X, before.y, ids=range(20))
     rest = before.take(range(5, 20))
     change = compare(numbered, Dataset(rest.X, rest.y, ids=range(15)))
-    assert change.by == "features"
-    assert change.origin.tolist() == list(range(5, 20))
+    assert (change.by, change.origin.tolist()) == ("features", list(range(5, 20)))
     assert not change.edited.any()
 
 

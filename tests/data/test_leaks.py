@@ -25,8 +25,7 @@ def rows_of(data):
 @pytest.mark.parametrize("rows", [[], [7], [3, 50, 51, 98, 99]])
 def test_leaked_rows_are_taken_out_of_the_data_and_counted(rows):
     leaks = drop_leaks(TEST, {"the data": with_rows(CLEAN, TEST.take(rows))})
-    assert rows_of(leaks.data["the data"]) == rows_of(CLEAN)
-    assert leaks.found == len(rows)
+    assert (rows_of(leaks.data["the data"]), leaks.found) == (rows_of(CLEAN), len(rows))
     assert (leaks.note is None) if not rows else (f"{len(rows)} test row" in leaks.note)
 
 
@@ -111,17 +110,14 @@ def test_measurements_take_leaked_rows_out_of_the_data():
     yard = dw.Yardstick.fit(TEST, prior_variance=1.0)
     D = with_rows(CLEAN, TEST.take([10, 20]))
     leaky, plain = (dw.score(data, TEST, yardstick=yard) for data in (D, CLEAN))
-    assert leaky.value == plain.value
-    assert leaky.details.test_rows == 100
-    assert leaky.details.data_rows == 80
+    assert (leaky.value, leaky.details.test_rows, leaky.details.data_rows) == (plain.value, 100, 80)
     assert any("2 test rows" in note for note in leaky.notes)
     audit = dw.audit(D, CLEAN, TEST, yardstick=yard)
     both = dw.rank({"a": CLEAN, "b": D}, TEST, yardstick=yard)
     for result in (audit, both):
         assert result.details.test_rows == 100
         assert any("2 test rows" in note for note in result.notes)
-    assert audit.delta == 0.0
-    assert both[0].value == pytest.approx(both[1].value, abs=1e-6)
+    assert (audit.delta, both[0].value) == (0.0, pytest.approx(both[1].value, abs=1e-6))
     assert both[0].rows == both[1].rows == 80
     assert "test rows" in refusal(dw.score, with_rows(CLEAN, TEST), TEST, yardstick=yard)
 
@@ -180,8 +176,7 @@ def test_how_often_columns_agree():
     T = Dataset(np.column_stack([a, b]), np.zeros(12))
     pairs = [(i, j) for i in range(12) for j in range(12) if i != j]
     expected = np.prod([np.mean([column[i] == column[j] for i, j in pairs]) for column in (a, b)])
-    assert agreement(T) == pytest.approx(expected, rel=1e-12)
-    assert agreement(TEST) == 0.0
+    assert (agreement(T), agreement(TEST)) == (pytest.approx(expected, rel=1e-12), 0.0)
 
 
 def codes(repeated, n, start):

@@ -241,8 +241,7 @@ def test_a_first_row_of_data_is_no_header(tmp_path):
 )
 def test_headers_of_other_programs(tmp_path, content, X):
     D, said = heard(text(tmp_path, content))
-    assert D.X.tolist() == X
-    assert said == []
+    assert (D.X.tolist(), said) == (X, [])
 
 
 def test_what_is_not_guessed_says_what_helps(tmp_path):

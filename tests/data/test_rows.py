@@ -59,8 +59,7 @@ def test_the_tolerance_is_one_in_the_last_digit(digits):
         other = X.copy()
         other[np.arange(50), np.arange(50) % 8] *= 1 + factor * unit
         own, found = same_rows(rows(X), rows(other), digits=digits)
-        assert (own == found).all() == agree
-        assert (own == found).any() == agree
+        assert ((own == found).all(), (own == found).any()) == (agree, agree)
 
 
 def test_whole_numbers_are_compared_exactly():
@@ -76,8 +75,7 @@ def test_missing_zero_and_categories():
     other = {"size": [0.0, None, 1.5], "city": [None, "Ulm", "Aachen"]}
     a, b = (Dataset(pa.table(f), np.zeros(len(f["size"])), allow_missing=True) for f in (frame, other))
     codes, others = same_rows(a, b)
-    assert codes.tolist() == [0, 1, 2, 2, 3]
-    assert others.tolist() == [2, 1, 4]
+    assert (codes.tolist(), others.tolist()) == ([0, 1, 2, 2, 3], [2, 1, 4])
 
 
 def test_columns_of_other_kinds():

@@ -393,8 +393,7 @@ def test_kl_is_eta_averaged_over_the_joint(inference):
     draws = model.fit(both.X, both.y.astype(float)).sample(np.random.default_rng(1), 200)
     result = pmi(D, T, model, "eta", list(draws))
     values = np.array(list(result.at_eta.values()))
-    assert len(values) == 200
-    assert result.value == pytest.approx(values.mean())
+    assert (len(values), result.value) == (200, pytest.approx(values.mean()))
     error = values.std(ddof=1) / np.sqrt(200)
     assert abs(values.mean() - pmi(D, T, model, "kl").value) < 4.0 * error
     assert error > 1e-4  # or there would be nothing to average
@@ -413,9 +412,7 @@ def test_the_spread_over_eta_is_zero_for_exact_posteriors_alone():
     assert result.value == pytest.approx(np.mean(values), abs=1e-9)
     assert list(result.at_eta) == ["0", "joint", "data", "test", "[1.0, 1.0, -1.0, 0.5]"]
     plain = json.loads(json.dumps(result.to_dict()))
-    assert plain["spread"] == result.spread
-    assert plain["form"] == "eta"
-    assert pmi(D, T).spread == 0.0
+    assert (plain["spread"], plain["form"], pmi(D, T).spread) == (result.spread, "eta", 0.0)
 
 
 def labels(ones, zeros):
@@ -572,8 +569,7 @@ def test_a_score_of_one_pair_is_that_pmi(options):
     expected = pmi(counted, on_the_yardstick(T), yardstick().model, **options).value
     assert result.table.pmi[:, 0] == pytest.approx([expected] * 2, abs=1e-5)
     plain = json.loads(json.dumps(result.to_dict()))
-    assert plain["form"] == options["form"]
-    assert plain.get("eta") == options.get("eta")
+    assert (plain["form"], plain.get("eta")) == (options["form"], options.get("eta"))
     evidence = dw.score(DATA, T, yardstick=yardstick(), pairs=2, size=size)
     assert abs(result.value - evidence.value) > 1e-6
 

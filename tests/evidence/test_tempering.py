@@ -83,8 +83,7 @@ def test_gaussian_labels_have_the_posterior_of_rows_counted_r_times(r):
     once, often = model.fit(X, y), model.fit(X, y, np.full(12, r))
     mean, variance = Tempered.of(once.mean, once.precision, 2.0, np.column_stack([Z, np.ones(5)])).at(r)
     wanted = often.predictor(Z)
-    assert mean == pytest.approx(wanted[0], rel=1e-9)
-    assert variance == pytest.approx(wanted[1], rel=1e-9)
+    assert (mean, variance) == (pytest.approx(wanted[0], rel=1e-9), pytest.approx(wanted[1], rel=1e-9))
 
 
 def test_how_far_a_row_moves_the_tempering():

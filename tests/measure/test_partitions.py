@@ -28,8 +28,7 @@ def test_the_fit_of_row_groups_is_that_of_their_rows(numbers):
     data = dw.read(two_classes(900, 2))
     (one, gain), made = fitted(stream, yard, Local(1))
     whole = yard.model.fit(yard.features(data), yard.targets(data))
-    assert len(stream.pieces) == 3
-    assert made.rows == 900
+    assert (len(stream.pieces), made.rows) == (3, 900)
     assert made.classes.tolist() == np.bincount(data.y).tolist()
     assert_allclose(one.mean, whole.mean, atol=1e-7)
     assert_allclose(one.precision, whole.precision, rtol=1e-6, atol=1e-8 * whole.precision.max())

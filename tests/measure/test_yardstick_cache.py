@@ -60,8 +60,7 @@ def test_a_damaged_file_is_fitted_again_and_written_anew(content, tmp_path):
     file.write_bytes(whole.replace(b'"seed": 0', b'"seed": 1') if content is None else content)
     again, kept = fit_or_load(TEST, tmp_path, **HOW)
     assert not kept
-    assert again == made
-    assert file.read_bytes() == whole
+    assert (again, file.read_bytes()) == (made, whole)
 
 
 def test_a_directory_that_cannot_be_written_costs_time_only(tmp_path):

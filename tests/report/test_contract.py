@@ -148,8 +148,7 @@ def test_pages_of_values_are_small_and_name_rows_by_number():
     assert len(table.rows) == 100
     assert "the first 100 of 250" in table.caption
     counts = [len(one.points) for one in values_document.against_trust(found, NATS).series]
-    assert sum(counts) == len(found.rows)
-    assert counts[-1] == found.rows.harmful.sum()
+    assert (sum(counts), counts[-1]) == (len(found.rows), found.rows.harmful.sum())
 
 
 def closed(schema):
@@ -275,6 +274,5 @@ def test_long_tables_are_no_reading_for_a_pull_request():
 
 
 def test_names_are_shown_up_to_120_characters():
-    assert shortened("x" * 120) == "x" * 120
-    assert len(shortened("x" * 121)) == 120
+    assert (shortened("x" * 120), len(shortened("x" * 121))) == ("x" * 120, 120)
     assert len(tamed("x" * 10**6)) == 4003

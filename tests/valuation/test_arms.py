@@ -72,8 +72,7 @@ def test_where_no_rows_are_gone_a_fall_is_compared_with_before():
     audit = dw.audit(DATA, RELABELLED, held_out(), yardstick=yardstick(), ignore="all")
     assert [str(arm) for arm in audit.table.arms] == ["before", "after"]
     assert (audit.control.selection, audit.control.value) == (audit.delta, pytest.approx(audit.before))
-    assert audit.control.replicates == 1
-    assert audit.verdict == "harmful"
+    assert (audit.control.replicates, audit.verdict) == (1, "harmful")
 
 
 def drawn(curate, **options):

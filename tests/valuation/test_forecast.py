@@ -73,8 +73,7 @@ def test_a_forecast_of_data(tmp_path):
     true = dw.score(data.take(range(450)), T, yardstick=yard, ignore="all").value
     assert found.interval[0] < true < found.interval[1]
     now = dw.score(D, T, yardstick=yard, ignore="all").value
-    assert found.gain == pytest.approx(found.value - now)
-    assert found.rows_for_target == 150
+    assert (found.gain, found.rows_for_target) == (pytest.approx(found.value - now), 150)
     assert [one.rows for one in found.curve if not one.measured] == [300, 450, 600]
     with pytest.raises(dw.DataworthError, match="the data have 39 rows; a forecast needs 40 or more"):
         dw.forecast(D.take(range(39)), T, yardstick=yard)

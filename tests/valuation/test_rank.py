@@ -53,8 +53,7 @@ def test_a_value_is_that_of_the_score_and_its_interval_is_wider():
     result = rank(a=DATA, b=DATA.take(range(40)), c=DATA.take(range(20)))
     alone = dw.score(DATA, held_out(), yardstick=yardstick())
     (a,) = (r for r in result if r.name == "a")
-    assert a.value == pytest.approx(alone.value, abs=1e-6)
-    assert a.accuracy == alone.accuracy.value
+    assert (a.value, a.accuracy) == (pytest.approx(alone.value, abs=1e-6), alone.accuracy.value)
     single, wide = (i[1] - i[0] for i in (alone.interval, a.interval))
     degrees = degrees_of(alone.table.column("pmi", "data"))
     ratio = stats.t.ppf(1 - 0.05 / 6, degrees) / stats.t.ppf(0.975, degrees)

@@ -135,8 +135,7 @@ def file(sealed, tmp_path):
 def test_a_file_comes_back_bit_by_bit(sealed, file):
     loaded = Sealed.load(file)
     assert loaded.mean.tobytes() == sealed.mean.tobytes()
-    assert loaded.precision.tobytes() == sealed.precision.tobytes()
-    assert loaded.facts() == sealed.facts()
+    assert (loaded.precision.tobytes(), loaded.facts()) == (sealed.precision.tobytes(), sealed.facts())
     assert loaded.content_hash() == sealed.content_hash()
     again = seal(classes(60, 10, d=2), plain(), key=KEY)
     again.save(file.with_name("again.safetensors"))

@@ -156,5 +156,4 @@ def test_what_is_said_of_priors_that_disagree():
 )  # fmt: skip
 def test_sign_conclusion_and_size_are_robust_each_by_itself(other, expected):
     found = Sensitivity("audit", (at(1.0, 1.0, "informative"), other), 1.0)
-    assert tuple(found.robust.values()) == expected
-    assert ("not the" in found.summary) == (not all(expected))
+    assert (tuple(found.robust.values()), "not the" in found.summary) == (expected, not all(expected))

@@ -114,8 +114,7 @@ def test_ids_and_groups(tmp_path):
     whole = dw.score(rows, test, **asked)
     assert whole.notes[0].startswith("2 test rows also in the data: 2 rows")
     found = dw.score(write(rows, tmp_path / "a.parquet", 90), test, stream=True, **asked)
-    assert found.value == pytest.approx(whole.value, abs=1e-6)
-    assert found.details.data_rows == 398
+    assert (found.value, found.details.data_rows) == (pytest.approx(whole.value, abs=1e-6), 398)
     assert found.notes[0].split(":")[0] == whole.notes[0].split(":")[0]
     groups = next(note for note in whole.notes if "of the test set" in note).split("; ")[-1]
     assert groups in found.notes[0]
@@ -184,8 +183,7 @@ def test_different_rows_are_counted_without_keeping_them(monkeypatch):
     found = chance.Sketch.joined(chance.Sketch.of(dw.Dataset(p, np.zeros(len(p)))) for p in parts)
     # 2,000 of 30,000: 2.2 % standard error; beyond 4 of them once in 15,000 seeds
     assert found.full
-    assert found.rows == 36_000
-    assert found.distinct == pytest.approx(30_000, rel=0.09)
+    assert (found.rows, found.distinct) == (36_000, pytest.approx(30_000, rel=0.09))
     assert found.repeating == pytest.approx(12_000, rel=0.12)
     whole = np.arange(500.0)[:, None] % 100
     few = chance.Sketch.of(dw.Dataset(whole, np.zeros(500)))
