@@ -15,8 +15,6 @@ PRIOR_VARIANCES = (1e-6, 1e-2, 1.0, 1e4, 1e8)
 
 
 class Case(NamedTuple):
-    """Rows, binary targets and row weights."""
-
     name: str
     X: np.ndarray
     y: np.ndarray
@@ -28,7 +26,6 @@ class Case(NamedTuple):
         return self.y + 0.3 * np.sin(np.arange(len(self.y)) + 1.0)
 
     def halves(self) -> tuple[np.ndarray, np.ndarray]:
-        """Row numbers of D and of T: every other row."""
         rows = np.arange(len(self.y))
         return rows[::2], rows[1::2]
 
@@ -39,12 +36,10 @@ def _case(name, X, y, weights=None) -> Case:
 
 
 def counts_of(case: Case) -> Counts:
-    """Weight of label 1 and of label 0 at each row."""
     return Counts(case.weights * case.y, case.weights * (1.0 - case.y))
 
 
 def geometries(X: np.ndarray, prior_variance: float) -> dict[str, Dual | Primal]:
-    """Every way to hold rows."""
     Z, _ = graded_features(X)
     return {
         "n×n": Dual(prior_variance * X @ X.T), "d×d": Primal(X, prior_variance),

@@ -24,7 +24,6 @@ TOOLS = {
 
 
 def call(*words):
-    """The command in this process: exit code, stdout, stderr."""
     result = CliRunner().invoke(app, list(map(str, words)))
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
@@ -32,12 +31,10 @@ def call(*words):
 
 
 def measured(command, *words):
-    """A quick call of a measuring command."""
     return call(command, *words, "--test", "test.csv", "--yardstick", "y.json", "--label", "target")
 
 
 def on_files(command, *words):
-    """A quick call of any command of the two lists above on its files."""
     if command in MEASURING:
         return measured(command, *MEASURING[command], *words)
     return call(command, *TOOLS[command], *words)
@@ -53,7 +50,6 @@ def refused(outcome):
 
 
 def process(*words, cwd):
-    """A real `dataworth`, in a session of its own."""
     return subprocess.Popen(
         [sys.executable, "-m", "dataworth", *map(str, words)],
         cwd=cwd,
@@ -66,7 +62,6 @@ def process(*words, cwd):
 
 
 def run(*words, cwd):
-    """What a real `dataworth` ends with."""
     child = process(*words, cwd=cwd)
     out, err = child.communicate(timeout=120)
     return child.returncode, out, err

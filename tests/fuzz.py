@@ -32,7 +32,6 @@ TABLES = (
 
 
 def case(seed: int, i: int, seeds: Path, folder: Path) -> Case:
-    """The i-th case, whose files are put into `folder`."""
     rng = np.random.default_rng([seed, i])
     make, name = MAKERS[i % len(MAKERS)]
     return make(name, rng, seeds, folder)
@@ -65,7 +64,6 @@ def _content(name: str, rng: np.random.Generator, seeds: Path) -> bytes:
 
 
 def _typed(name: str, raw: bytes, rng: np.random.Generator) -> bytes:
-    """A file that is well made, of strange content."""
     out = io.BytesIO()
     if name == "json":
         return json.dumps(changed_json(json.loads(raw), rng)).encode()

@@ -50,12 +50,10 @@ def dataset(table: pd.DataFrame, ids: bool, groups: bool) -> dw.Dataset:
 
 
 def columns(table):
-    """Columns of numbers that are features."""
     return [name for name in table if name[0] == "x" and table[name].dtype.kind in "fi"]
 
 
 def some(table, rng):
-    """A few rows, half of them, or all."""
     part = rng.choice([0.05, 0.2, 0.5, 1.0])
     return rng.permutation(len(table))[: max(1, round(part * len(table)))] if len(table) else np.zeros(0, int)
 
@@ -262,7 +260,6 @@ def words_of(roles: dict, options: dict, after: pd.DataFrame) -> list[str]:
 
 
 def audited(before, after, test, yard, roles: dict, options: dict) -> None:
-    """The audit, and all forms in which it is shown."""
     given = [dataset(part, **roles) for part in (before, after)]
     tested = dataset(test, False, roles["groups"])
     found = dw.audit(*given, tested, yardstick=yard, **options)

@@ -22,7 +22,6 @@ def tolerance(*log_z: float) -> float:
 
 
 def with_ones(X):
-    """X with the intercept's column of ones."""
     return np.column_stack([X, np.ones(len(X))])
 
 
@@ -150,12 +149,10 @@ class Gaussian(NamedTuple):
 
 
 def isotropic(d, prior_variance):
-    """N(0, C·I)."""
     return Gaussian(np.zeros(d), np.eye(d) / prior_variance)
 
 
 def dense_linear(X, y, weights, prior_variance, noise_variance):
-    """The exact posterior of linear regression, d×d."""
     precision = np.eye(X.shape[1]) / prior_variance + (X.T * weights) @ X / noise_variance
     return Gaussian(np.linalg.solve(precision, X.T @ (weights * y) / noise_variance), precision)
 
@@ -177,7 +174,6 @@ class DenseLaplace(NamedTuple):
     log_z: float
 
     def gaussian(self):
-        """Without its evidence."""
         return Gaussian(self.mean, np.linalg.inv(self.covariance))
 
     def information_gain(self, prior_variance: float) -> float:
@@ -215,8 +211,6 @@ def logistic_log_likelihood(theta, X, y, weights, offset=0.0):
 
 
 class Evidence(NamedTuple):
-    """A log evidence and the standard error of its estimate."""
-
     log_z: float
     error: float
 

@@ -34,7 +34,6 @@ def mixed(n, seed):
 
 
 def write(table, path, group=100):
-    """A Parquet file of row groups, or a text."""
     if path.suffix == ".parquet":
         pq.write_table(table, path, row_group_size=group)
     else:

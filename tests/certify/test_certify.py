@@ -117,7 +117,6 @@ class Spoiled:
 
 
 def added(extra):
-    """Nats added to the log evidence."""
     return lambda p, X, y: {"log_evidence": p.log_evidence + float(extra(p, X, y))}
 
 
@@ -186,8 +185,6 @@ class NeedsRows(Coin):
 
 
 class Bound(Coin):
-    """Its fitter is another model's."""
-
     def bind(self, X, y):
         return SliceFitter(Categorical(1.5), X, y)
 

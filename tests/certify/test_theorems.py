@@ -13,7 +13,6 @@ from reference import sequential_log_p
 
 
 def dropped(d, classes):
-    """Without its last row."""
     return {d[:-1]: 1.0}
 
 

@@ -54,7 +54,6 @@ def rows(seed, n=900, d=5):
 
 
 def split(X, y, at=300):
-    """Data and a test set, which stands first."""
     return dw.Dataset(X[at:], y[at:]), dw.Dataset(X[:at], y[:at])
 
 

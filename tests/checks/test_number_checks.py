@@ -26,7 +26,6 @@ MINE = ["DW004", "DW005", "DW006", "DW007", "DW008", "DW009"]
 
 
 def finding(measure, code, *args, **options):
-    """What one check says of a measurement."""
     result = measure(*args, ignore=[c for c in CODES if c != code], **options)
     assert [f.code for f in result.checks] == [code]
     return result.checks[0]
@@ -38,7 +37,6 @@ DRAWN = {"size": (60, 20), "pairs": 100}
 
 @cache
 def many():
-    """Ten features, of which two matter."""
     return classes(6000, 2, d=10), classes(2000, 3, d=10)
 
 

@@ -128,15 +128,6 @@ def test_a_spreadsheet_runs_no_name_of_a_file_or_row(inside, tmp_path, monkeypat
     assert "\n0,'=cmd(1)," in Path("v.csv").read_text()
 
 
-def test_the_key_of_a_yardstick_is_named_where_it_is_none(inside, tmp_path):
-    saved = tmp_path / "y.json"
-    call("yardstick", "test.csv", "--label", "target", "--prior-variance", 1, "-o", saved)
-    for key in ('"short"', "3", '"\\ud800"'):
-        (tmp_path / "y.key.json").write_text(f'{{"key": {key}}}')
-        told = refused(call("yardstick", "test.csv", "--label", "target", "--verify", saved, "-q"))
-        assert f"{tmp_path / 'y.key.json'} is no key of a yardstick" in told
-
-
 def test_an_audit_finds_the_file_of_values_beside_the_data(inside, tmp_path, monkeypatch):
     for name in ("raw.csv", "test.csv"):
         (tmp_path / name).write_bytes((inside / name).read_bytes())

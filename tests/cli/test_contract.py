@@ -49,16 +49,6 @@ def test_help_has_an_example_and_all_options_are_one_word_further(command):
         assert flags < others
 
 
-def test_help_of_an_audit_shows_what_people_use(inside):
-    shown = re.findall(r"^│ \*? *(--[a-z-]+)", call("audit", "--help")[1], re.MULTILINE)
-    assert len(shown) <= 28
-    assert {"--test", "--curate", "--label", "--json", "--report", "--run-dir", "--fail-on"} <= set(shown)
-    assert not {"--eta", "--sep", "--address"} & set(shown)
-    assert "(tables stay raw)" in " ".join(call("rank", "--help-all")[1].replace("│", " ").split())
-    # what help does not show is there all the same
-    assert measured("score", "clean.csv", "-q", "--bits")[0] == 0
-
-
 def raising(error):
     def fail(*args, **kwargs):
         raise error

@@ -37,7 +37,6 @@ WORDS = [
 
 
 def named(command):
-    """The files of a command as a configuration names them."""
     files = MEASURING[command]
     if command == "audit":
         return {"before": files[0], "after": files[1], "test": "test.csv"}
@@ -119,7 +118,6 @@ EVIL = "import pathlib\npathlib.Path('ran').touch()\nimport dataworth\nm = dataw
 
 
 def config_of(**more):
-    """A configuration in the working directory, of a score with these options."""
     config = {"command": "score", "options": {**named("score"), "yardstick": "y.json", **more}}
     Path("c.json").write_text(json.dumps(config))
     return "run", "c.json", "-q"
@@ -238,7 +236,6 @@ LONG_AUDIT += ["--pairs", "64", "--ignore", "all"]
 
 
 def wait_for_chunks(child, directory, count):
-    """Until the run has done some of its work."""
     log = directory / "chunks.jsonl"
     while child.poll() is None and not (log.exists() and log.read_bytes().count(b"\n") >= count):
         time.sleep(0.01)

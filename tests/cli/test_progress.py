@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 from types import SimpleNamespace
 
-from dataworth.cli.progress import Bar, Lines, fewer, reading
+from dataworth.cli.progress import Lines, reading
 
 
 def test_a_log_gets_a_line_now_and_then(monkeypatch):
@@ -40,12 +40,6 @@ def test_a_log_hears_of_what_cannot_be_counted_only_if_it_takes_long():
     assert lines == ["reading a.csv takes more than 0 s: --sample 100000 takes some rows"]
 
 
-def test_what_to_do_where_reading_takes_long_suits_the_command_and_the_file():
-    assert "sample" in fewer("score", [Path("a.csv")])
-    assert "sample" not in fewer("audit", [Path("a.csv")])  # which refuses it
-    assert fewer("score", [Path("a.csv"), Path("b.XLSX")]) == "save .xlsx as .csv"
-
-
 def test_reading_is_told_of_after_five_seconds(monkeypatch):
     waited = []
 
@@ -61,14 +55,3 @@ def test_reading_is_told_of_after_five_seconds(monkeypatch):
     assert found[1].startswith(
         "reading a.csv, b.csv, c.csv and 1 more takes more than 5 s: fewer rows take less"
     )
-
-
-def test_a_bar_shows_how_far_the_work_is():
-    bar = Bar()
-    bar.preparing("fitting the yardstick…")
-    bar.expect(30.0)
-    bar.update(2, 4)
-    assert bar._bar.tasks[0].percentage == 50
-    assert bar._bar.live.is_started
-    bar.close()
-    assert not bar._bar.live.is_started

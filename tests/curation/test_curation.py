@@ -51,7 +51,6 @@ APPEND = ("add-rows", "self-label", "synthesize", "duplicate")
 
 
 def made(f, data=DATA, test=TEST, seed=0):
-    """What the audit would make of the data."""
     return apply(f, data, test, generator(seed))
 
 

@@ -31,7 +31,6 @@ ROLES = {"group": "batch", "weights": "times"}
 
 
 def write(table: pa.Table, path: Path) -> Path:
-    """The table in the format of the path's suffix."""
     data = io.BytesIO()
     kind = path.name.lower().removesuffix(".gz").rsplit(".", 1)[1]
     if kind in ("csv", "tsv"):
@@ -62,7 +61,6 @@ def text(tmp_path: Path, content: str, name: str = "data.csv", encoding: str = "
 
 
 def refusal(path: Path, **options) -> str:
-    """The sentence, without the path that each begins with."""
     sentence = refused(read, path, **options)
     assert sentence.startswith(f"{path}: ")
     assert sentence.count(str(path)) == 1

@@ -31,7 +31,6 @@ TRUTH = dw.Dataset(FRAME[["price", "size", "city"]], CHURN)
 
 
 def heard(source, **options):
-    """The Dataset and what was said of it."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", ReadingWarning)
         D = read(source, **({"label": "churn"} | options))
@@ -67,7 +66,6 @@ FILES = {
 
 
 def told(said, *parts):
-    """Whether there is a note for each of these, and no other."""
     return len(said) == len(parts) and all(part in note for note, part in zip(said, parts, strict=True))
 
 
@@ -103,7 +101,6 @@ def test_numbers_written_as_text_are_read_exactly_and_said(tmp_path, name):
 
 
 def number(cell, mark="."):
-    """A cell as a number, or None."""
     cells = pa.array([cell])
     found = best_reading(cells, "number")
     return to_numbers(cells, found.how or mark, found.signs)[0].as_py()

@@ -246,17 +246,12 @@ def test_a_model_is_known_by_its_weights_not_by_its_name(models, tmp_path):
 
 def test_torch_is_imported_only_by_a_network():
     code = (
-        "import sys, numpy as np, dataworth, dataworth.embed, dataworth.cli.app, dataworth.cli.embedding\n"
+        "import sys, numpy as np, dataworth.embed, dataworth.cli.embedding, dataworth.models.neural\n"
         "dataworth.embed.embed(np.zeros((1, 8, 8), np.uint8), 'pixels')\n"
         "print([m for m in sys.modules if m.partition('.')[0] in ('torch', 'transformers', 'torchvision')])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.strip() == "[]", done.stderr
-
-
-def test_the_missing_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "efficientnet_lite_pytorch", None)
-    assert "pip install '.[vision]'" in refusal(embed, pictures(1))
 
 
 def test_principal_components():

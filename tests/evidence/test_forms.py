@@ -23,7 +23,7 @@ from reference import (
     with_ones,
 )
 from user_models import Coin
-from worlds import classes, flipped, held_out, refusal, yardstick
+from worlds import classes, held_out, refusal, yardstick
 
 PLAIN = Logistic(1.0, intercept=False)
 over_inferences = pytest.mark.parametrize("inference", ["laplace", "ep"])
@@ -572,19 +572,3 @@ def test_a_score_of_one_pair_is_that_pmi(options):
     assert (plain["form"], plain.get("eta")) == (options["form"], options.get("eta"))
     evidence = dw.score(DATA, T, yardstick=yardstick(), pairs=2, size=size)
     assert abs(result.value - evidence.value) > 1e-6
-
-
-def test_audit_and_rank_in_another_form():
-    options, T, noisy = OPTIONS[0], held_out().take(range(80)), flipped(DATA, 0.4, seed=0)[0]
-    result = dw.audit(noisy, DATA, T, yardstick=yardstick(), **options)
-    assert json.loads(json.dumps(result.to_dict()))["form"] == options["form"]
-    ranking = json.loads(
-        json.dumps(dw.rank({"noisy": noisy, "clean": DATA}, T, yardstick=yardstick(), **options).to_dict())
-    )
-    assert ranking["form"] == options["form"]
-    scores = {
-        name: dw.score(data, T, yardstick=yardstick(), **options).value
-        for name, data in (("noisy", noisy), ("clean", DATA))
-    }
-    assert {one["name"]: one["value"] for one in ranking["ranking"]} == pytest.approx(scores, abs=1e-5)
-    assert result.delta == pytest.approx(scores["clean"] - scores["noisy"], abs=1e-5)

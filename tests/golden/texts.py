@@ -71,7 +71,6 @@ def shown(result, width=100, **how):
 
 
 def same(one, other):
-    """Whether two texts have the same words, and numbers that are close."""
     if NUMBER.sub("#", " ".join(one.split())) != NUMBER.sub("#", " ".join(other.split())):
         return False
     found = [[float(n.replace("−", "-").replace(",", "")) for n in NUMBER.findall(t)] for t in (one, other)]
@@ -79,7 +78,6 @@ def same(one, other):
 
 
 def main():
-    """Compare, or write."""
     moved = []
     for name, result in results().items():
         file, text = FOLDER / f"{name}.txt", shown(result, verbose=True)

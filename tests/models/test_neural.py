@@ -1,9 +1,6 @@
 """A frozen torch body: the head's evidence on the body's features, which the tests compute by hand."""
 
-import json
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -193,22 +190,6 @@ def test_bad_input_gets_a_sentence(sentence):
     with pytest.raises(DataworthError, match=sentence) as error:
         BAD[sentence](rows_and_targets()[0])
     assert str(error.value).count(". ") == 0
-
-
-def test_without_torch_it_says_how_to_get_it(monkeypatch):
-    monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(
-        DataworthError, match=r"^Neural needs the extra neural: .*pip install '\.\[neural\]'$"
-    ):
-        Neural(lambda batch: batch).features(np.zeros((2, 2)))
-
-
-def test_the_models_import_no_torch():
-    code = "import dataworth.models.neural, sys, json; print(json.dumps(sorted(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = {name.partition(".")[0] for name in json.loads(done.stdout)}
-    assert "numpy" in loaded
-    assert "torch" not in loaded
 
 
 @pytest.mark.parametrize("head", [None, Logistic(10.0, "ep"), Softmax(classes=3), Linear(1.0, 0.5)])

@@ -206,18 +206,6 @@ def test_parts_of_pairs_are_shown_only_if_they_add_up_to_the_score():
     assert not shared.parts_section(replace(score, value=score.value + 1e-4), further, NATS)
 
 
-def test_parts_of_rows_one_by_one_are_told_as_those_of_whole_blocks():
-    """They add up to the PMI of a block, from the prior, which is not the score: both are said."""
-    score = results()["score"]
-    assert shared.adds_up(score.parts, score.parts.value.value)
-    assert not shared.adds_up(score.parts, score.value)
-    page = Reader(views.report(score, ".html")).words
-    assert shared.WHOLE_BLOCKS in page
-    assert "The PMI of a whole block is the confidence" in page
-    assert "The score counts the same rows one by one, beyond class proportions." in page
-    assert shared.WHOLE_BLOCKS in views.report(score, ".md")
-
-
 def test_the_ladder_is_told_as_the_score_is():
     """In nats and in bits; the share of the ceiling has no unit. Pairs have none."""
     score = results()["score"]
@@ -249,7 +237,6 @@ def test_no_two_verdicts_look_or_sound_the_same():
 
 
 def luminance(colour):
-    """WCAG's, of #rrggbb."""
     values = np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
     linear = np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
     return linear @ [0.2126, 0.7152, 0.0722]

@@ -119,7 +119,6 @@ FEW = ("--size", 10, "--pairs", 12, "--prior-variances", "1", "-j", 1, "-q")
 
 
 def study(*words):
-    """A study's output; it ends well."""
     code, out, err = call("study", *words)
     assert code == 0, err
     return out

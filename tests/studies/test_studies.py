@@ -149,8 +149,3 @@ def test_bad_input_is_one_sentence(words, sentence, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("")
     assert sentence in refused(call("study", *words.split()))
-
-
-def test_samples_draws_a_picture(tmp_path):
-    assert call("study", "samples", "--out", tmp_path / "digits.png")[0] == 0
-    assert (tmp_path / "digits.png").read_bytes().startswith(b"\x89PNG")

@@ -139,7 +139,6 @@ def test_what_its_own_ensemble_does_is_recycled():
 
 
 def doubted(k=24):
-    """The rows with the lowest self-confidence."""
     return lowest_k(learnt().self_confidence("ensemble"), k)
 
 

@@ -39,7 +39,6 @@ KINDS = {
 
 @cache
 def measured(kind, **options):
-    """A result of some kind, on 200 test rows."""
     return KINDS[kind](yardstick=yardstick(), ignore="all", **options)
 
 

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -188,13 +187,6 @@ def test_the_interval_over_pairs_covers_more_than_drawing():
     assert any("only more rows help" in note for note in result.notes)
 
 
-def test_less_than_two_blocks_have_no_interval():
-    result = score(size=(61, 20), pairs=3)
-    assert (result.stderr, result.interval, result.to_dict()["interval"]) == (None, None, None)
-    assert any("no interval" in note for note in result.notes)
-    assert score(size=(60, 20), pairs=3).interval is not None
-
-
 def test_precision_sets_the_number_of_pairs():
     """k = (s/ε)², so half the error takes four times the pairs; what it reaches is what was asked for. The
     pilot knows s to about 10 %; the error reached is within 40 % of the one asked for (four times that)."""
@@ -205,13 +197,6 @@ def test_precision_sets_the_number_of_pairs():
     assert 50 < k < k_fine
     assert 4 * (k - 1) < k_fine <= 4 * k
     assert fine.details.monte_carlo_stderr == pytest.approx(0.04, rel=0.4)
-
-
-def test_progress_is_told():
-    told = []
-    expect, update = lambda seconds: told.append(seconds >= 0), lambda *step: told.append(step)
-    score(progress=SimpleNamespace(expect=expect, update=update))
-    assert told == [True, (1, 1)]  # the one arm is what the estimate is from
 
 
 def test_a_test_set_of_few_rows_with_a_foreign_yardstick():

@@ -53,17 +53,14 @@ def plain(k=2, prior_variance=1.0):
 
 
 def measured(candidates, test, yard, **options):
-    """Candidates as `rank` measures them."""
     return measure_sealed("rank", candidates, test, Options.parse("rank", {"yardstick": yard, **options}))
 
 
 def values(candidates, test, yard, **options):
-    """The value of each candidate on each block."""
     return measured(candidates, test, yard, **options).table.pmi
 
 
 def blocks_of(test, count, seed=0):
-    """The test blocks of the design whole."""
     design = Whole({}, Sample(np.arange(len(test))), count, seed)
     return [test.take(design.draw(i).test.rows) for i in range(count)]
 

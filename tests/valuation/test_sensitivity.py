@@ -132,20 +132,6 @@ def at(prior, value, conclusion, held_out=0.0, plausible=True):
     return AtPrior(prior, value, conclusion, held_out, plausible)
 
 
-def test_what_is_said_of_priors_that_disagree():
-    points = (
-        at(0.1, 1.0, "costly", -3.0, plausible=False),
-        at(1.0, 1.0, "informative", -1.0),
-        at(10.0, 1.0, "inconclusive", -2.0),
-    )
-    found = Sensitivity("audit", points, chosen=1.0)
-    assert found.by_held_out == 1.0
-    steady, alone = (*points[:2], at(10.0, 1.0, "informative")), points[:2]
-    told = {points: "also inconclusive", steady: "every plausible prior", alone: "no other given prior"}
-    for given, words in told.items():
-        assert words in replace(found, points=given).summary
-
-
 @pytest.mark.parametrize(
     ("other", "expected"),
     [

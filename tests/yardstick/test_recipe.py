@@ -228,9 +228,7 @@ def zips():
 
 def test_categories_that_do_not_fit_in_memory_as_columns_are_refused(monkeypatch):
     """Four copies of rows × categories, in numbers of eight bytes, of four fifths of the memory."""
-    data = Dataset(
-        pl.DataFrame({"a": np.arange(60.0), "zip": [f"z{i % 30}" for i in range(60)]}), [0, 1] * 30
-    )
+    data = zips()
     needed = 4 * 8 * 60 * 31
     monkeypatch.setattr("dataworth.limits.free_memory", lambda: needed / 0.8 + 1)
     assert len(Basis.learn(data).standard) == 60
@@ -240,9 +238,7 @@ def test_categories_that_do_not_fit_in_memory_as_columns_are_refused(monkeypatch
 
 def test_rows_are_measured_together_as_many_as_have_room(monkeypatch):
     """Few rows at a time where categories are many: 2²⁵ numbers."""
-    data = Dataset(
-        pl.DataFrame({"a": np.arange(60.0), "zip": [f"z{i % 30}" for i in range(60)]}), [0, 1] * 30
-    )
+    data = zips()
     recipe = Basis.learn(data).recipe(3, 1.0)
     whole, seen, scaled = recipe.features(data), [], Recipe.scaled
     monkeypatch.setattr(Recipe, "scaled", lambda self, X: seen.append(len(X)) or scaled(self, X))

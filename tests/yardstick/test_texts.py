@@ -37,7 +37,6 @@ def pairs(n, seed, flipped=0.0):
 
 
 def naive(text):
-    """All n-grams of a text as they are written."""
     tidy = f" {' '.join(text.lower().split())} "
     runs = [tidy[i : i + k] for k in ngrams.CHARACTERS for i in range(len(tidy) - k + 1)]
     words = "".join(c if c.isalnum() or c in "'’_" else " " for c in tidy).split()
