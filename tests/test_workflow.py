@@ -81,15 +81,12 @@ def test_no_input_of_the_action_is_part_of_a_script():
         assert "${{" not in step["run"]
 
 
-def test_the_hook_is_a_command_that_exists(folder, monkeypatch):
+def test_the_hook_and_the_stage_of_dvc_are_commands_that_exist(folder, monkeypatch):
     monkeypatch.chdir(folder)
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
     code, told = within(f"{hook['entry']} raw.csv raw.csv --test test.csv -q {QUICK}")
     assert code == 0
     assert told.startswith("unchanged")
-
-
-def test_the_stage_of_dvc_makes_what_it_promises(folder, monkeypatch):
     monkeypatch.chdir(folder)
     (folder / "curated.csv").write_text((folder / "raw.csv").read_text())
     stage = yaml.safe_load((ROOT / "examples/dvc/dvc.yaml").read_text())["stages"]["audit"]

@@ -201,17 +201,14 @@ def test_fewer_data_rows_in_clusters_are_not_nearer(code):
     assert scored(code, *split(X, rng.integers(0, 2, 640), 400)).fires is False
 
 
-def test_pairs_that_overlap_are_told_a_size_that_does_not():
+def test_pairs_that_overlap_are_told_a_size_and_a_shown_value_is_shown():
+    """Classes six standard deviations apart on one of ten axes: four rows, two of each, tell them apart."""
     data, test = halves(5)
     finding = scored("DW010", data, test, pairs=20, size=100)
     assert finding.fires
     assert finding.value == pytest.approx(3.0)
     assert "a size of 37 leaves them" in finding.detail
     assert scored("DW010", data, test, pairs=20, size=37).fires is False
-
-
-def test_a_value_that_is_shown_is_shown_however_few_the_rows():
-    """Classes six standard deviations apart on one of ten axes: four rows, two of each, tell them apart."""
     y = np.tile([0, 1], 152)
     X = np.random.default_rng(11).normal(size=(304, 10)) + np.outer(6.0 * y - 3.0, np.eye(10)[0])
     finding = scored("DW010", *split(X, y))
@@ -284,7 +281,7 @@ def test_an_attribute_that_curation_leaves_alone_is_not_asked():
     assert scored("DW013", data, test).fires is None
 
 
-def test_a_shift_in_what_the_recipe_drops_fires():
+def test_unknown_categories_missing_values_and_what_the_recipe_drops_are_a_shift():
     data, test = halves(11)
     still = scored("DW014", data, test, axes=2)
     assert still.fires is False
@@ -299,9 +296,6 @@ def test_a_shift_in_what_the_recipe_drops_fires():
     # axes of sixty rows fit those sixty better than any others, of the same world
     X = np.random.default_rng(12).normal(size=(660, 30))
     assert scored("DW014", *split(X, (X[:, 0] > 0).astype(int), 60), axes=5).fires is False
-
-
-def test_unknown_categories_and_missing_values_are_a_shift():
     rng = np.random.default_rng(13)
 
     def frame(n, colours):

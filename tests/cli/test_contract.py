@@ -155,7 +155,7 @@ def test_a_device_is_written_to_and_not_replaced(folder):
     assert Path("/dev/stdout").is_symlink()
 
 
-def test_outputs_that_fail_keep_the_verdict(inside, tmp_path, monkeypatch):
+def test_outputs_and_files_that_fail_are_sentences(inside, tmp_path, monkeypatch):
     code, out, err = measured("score", "clean.csv", "-q", "--csv", "/dev/full")
     expected = measured("score", "clean.csv", "-q")[1]
     assert (code, out) == (2, expected)
@@ -164,9 +164,6 @@ def test_outputs_that_fail_keep_the_verdict(inside, tmp_path, monkeypatch):
     code, out, err = measured("score", "clean.csv", "-q", "--run-dir", tmp_path / "run")
     assert (code, out) == (0, expected)
     assert f"{tmp_path / 'run'}: the result cannot be kept (No space left on device)" in err
-
-
-def test_errors_of_the_operating_system_are_sentences(inside, monkeypatch):
     denied = PermissionError(13, "Permission denied", "denied.json")
     (inside / "denied.json").touch()
     with monkeypatch.context() as patch:

@@ -163,9 +163,6 @@ def cell_counts(data):
 def test_groups_are_matched_with_the_largest_subset():
     data, test = grouped(a0=10, a1=30, b0=30, b1=10), grouped(a0=30, a1=10, b0=10, b1=30)
     assert cell_counts(made(c.MatchGroups(), data, test)) == {"a0": 10, "a1": 3, "b0": 3, "b1": 10}
-
-
-def test_a_group_that_the_test_set_lacks_goes_and_one_that_the_data_lack_is_refused():
     data, test = grouped(a0=5, a1=5, c0=4), grouped(a0=2, a1=2)
     assert cell_counts(made(c.MatchGroups(), data, test)) == {"a0": 5, "a1": 5}
     weights = made(c.Reweight(), data, test).weights
@@ -189,17 +186,14 @@ def test_weights_match_the_test_sets_shares():
     assert made(c.Reweight(), data, heavy).weights[10:40].sum() == pytest.approx(80 * 9 / 16)
 
 
-def test_copies_go_and_their_weight_with_them():
+def test_copies_go_and_near_ones_greedily():
+    """0, 1, 2 …: each is near its neighbours only, so every second one stays; other labels are never near."""
     X = [[1.0, 2.0], [1.0000000001, 2.0], [1.0, 2.0], [1.001, 2.0]]
     after = made(c.Deduplicate(), Dataset(X, [0, 0, 1, 0], weights=[1, 5, 1, 1]))
     assert (after.y.tolist(), after.weights.tolist()) == ([0, 1, 0], [1, 1, 1])
     data = classes(30, seed=0)
     assert made(c.Deduplicate(), c.Duplicate(3)(data)).content_hash() == data.content_hash()
     assert made(c.NearDeduplicate(0), c.Duplicate(3)(data)).content_hash() == data.content_hash()
-
-
-def test_near_copies_go_greedily():
-    """0, 1, 2 …: each is near its neighbours only, so every second one stays; other labels are never near."""
     x = np.r_[np.arange(10.0), 1000.0, 2000.0, 3000.0]
     data = Dataset(x[:, None], np.r_[np.zeros(13)])
     typical = np.median(np.abs(x[:, None] - x)[np.triu_indices(13, 1)])
@@ -211,7 +205,8 @@ def test_near_copies_go_greedily():
 
 
 def test_synthetic_rows_follow_the_classes():
-    """Means to four standard errors (seeded); classes as often as their weight says."""
+    """Means to four standard errors (seeded); classes as often as their weight says. 40 000 draws from 30
+    rows of 5 features: entries to about 1 %."""
     rng = generator(1)
     X = np.r_[rng.normal([0, 0], [1, 2], (300, 2)), rng.normal([8, 0], [1, 2], (100, 2))]
     data = Dataset(X, np.repeat(["a", "b"], [300, 100]))
@@ -224,10 +219,6 @@ def test_synthetic_rows_follow_the_classes():
     heavy = data.with_weights(np.where(data.y == "b", 9.0, 1.0))
     assert (made(c.Synthesize(rows=4000), heavy).y[400:] == "b").mean() == pytest.approx(0.75, abs=0.03)
     assert not set(map(tuple, new.X)) & set(map(tuple, X)), "they are new rows"
-
-
-def test_synthetic_rows_have_ledoit_and_wolfs_covariance():
-    """40 000 draws from 30 rows of 5 features: entries to about 1 %."""
     from sklearn.covariance import LedoitWolf
 
     X = generator(2).normal(size=(30, 5)) @ np.diag([1.0, 2, 3, 1, 1])
@@ -235,9 +226,6 @@ def test_synthetic_rows_have_ledoit_and_wolfs_covariance():
     spread = X.std(axis=0)
     expected = LedoitWolf().fit(X / spread).covariance_ * np.outer(spread, spread)
     assert np.abs(np.cov(new.T) - expected).max() < 0.03 * expected.max()
-
-
-def test_synthetic_categories_and_names():
     after = made(c.Synthesize(rows=200))
     new = after.take(range(60, 260))
     assert set(new.X[:, 1]) <= {0.0, 1.0, 2.0}

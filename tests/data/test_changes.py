@@ -76,6 +76,7 @@ def test_counts(curation):
 
 
 def test_labels_names_and_ids_decide_which_row_is_which():
+    """A file written anew counts its rows from 0 again: the features say what is what."""
     before = Dataset([[1.0], [1.0]], [0, 1])
     for rows in ([1], [1, 0]):
         change = compare(before, before.take(rows))
@@ -87,10 +88,6 @@ def test_labels_names_and_ids_decide_which_row_is_which():
     change = compare(before, Dataset([[1.0], [2.5], [3.0]], [0, 1, 1], ids=["a", "b", "c"]))
     assert (change.origin.tolist(), change.edited.tolist()) == ([0, 1, 2], [False, True, False])
     assert (change.relabelled.tolist(), change.own.tolist()) == ([False, False, True], [1, 2])
-
-
-def test_ids_that_are_only_row_numbers_do_not_match_rows():
-    """A file written anew counts its rows from 0 again: the features say what is what."""
     before = classes(20, seed=0)
     numbered = Dataset(before.X, before.y, ids=range(20))
     rest = before.take(range(5, 20))

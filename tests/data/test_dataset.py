@@ -132,7 +132,7 @@ def test_refused_labels_groups_ids_and_weights(given, words):
     assert words in refusal(Dataset, [[1], [2]], **({"y": [0, 1]} | given))
 
 
-def test_the_arrays_are_read_only_and_the_attributes_fixed():
+def test_arrays_are_read_only_and_the_callers_own():
     for values in (DATA.X, DATA.y, DATA.groups, DATA.ids, DATA.weights):
         with pytest.raises(ValueError, match="read-only"):
             values[0] = values[1]
@@ -140,9 +140,6 @@ def test_the_arrays_are_read_only_and_the_attributes_fixed():
         DATA.X = np.zeros((1, 1))
     with pytest.raises(AttributeError, match="immutable"):
         del DATA.y
-
-
-def test_the_caller_keeps_arrays_of_their_own():
     X, y, weights = np.ones((2, 2)), np.array([0, 1]), np.ones(2)
     view = X[:]
     view.setflags(write=False)
@@ -187,7 +184,7 @@ def test_refused_rows(rows, words):
     assert words in refusal(DATA.take, rows)
 
 
-def test_concat_of_kinds_and_of_labels():
+def test_concat_and_select():
     truth, number = Dataset(np.array([[True]]), [0]), Dataset([[2]], [1])
     for parts in ([truth, number], [number, truth]):
         assert Dataset.concat(parts).columns == (Column("x0", "numeric"),)
@@ -200,6 +197,14 @@ def test_concat_of_kinds_and_of_labels():
     assert Dataset.concat([a, b]).y.tolist() == [1.0, 2.5]
     assert Dataset.concat([a, b, c]).y.tolist() == ["1", "2.5", "x"]
     assert Dataset.concat([Dataset(np.empty((0, 1)), []), a]).y.dtype == np.int64
+    train = Dataset(pl.DataFrame({"city": ["Bonn", "Ulm"], "a": [1, 2]}), [0, 1])
+    frame = pl.DataFrame({"b": [7] * 4, "a": [3, 4, 5, 6], "city": ["Ulm", "Aachen", None, "Bonn"]})
+    other = Dataset(frame, [0, 1, 0, 1], allow_missing=True)
+    chosen = other.select(train.columns)
+    np.testing.assert_array_equal(chosen.X, [[1, 3], [-1, 4], [np.nan, 5], [0, 6]])
+    assert (chosen.columns, chosen.y.tolist()) == (train.columns, other.y.tolist())
+    again = chosen.select([Column("city", "categorical", ("Aachen", "Bonn"))])
+    np.testing.assert_array_equal(again.X.ravel(), [-1, -1, np.nan, 1])
 
 
 A, AB = Dataset([[1]], [0], names=["a"]), Dataset([[1, 2]], [0], names=["a", "b"])
@@ -222,27 +227,13 @@ def test_refused_concat_and_select(call, given, words):
     assert words in refusal(call, given)
 
 
-def test_select_reorders_recodes_and_drops():
-    train = Dataset(pl.DataFrame({"city": ["Bonn", "Ulm"], "a": [1, 2]}), [0, 1])
-    frame = pl.DataFrame({"b": [7] * 4, "a": [3, 4, 5, 6], "city": ["Ulm", "Aachen", None, "Bonn"]})
-    other = Dataset(frame, [0, 1, 0, 1], allow_missing=True)
-    chosen = other.select(train.columns)
-    np.testing.assert_array_equal(chosen.X, [[1, 3], [-1, 4], [np.nan, 5], [0, 6]])
-    assert (chosen.columns, chosen.y.tolist()) == (train.columns, other.y.tolist())
-    again = chosen.select([Column("city", "categorical", ("Aachen", "Bonn"))])
-    np.testing.assert_array_equal(again.X.ravel(), [-1, -1, np.nan, 1])
-
-
-def test_hashes_are_the_same_in_every_process_and_release():
+def test_hashes_see_every_part_and_are_the_same_in_every_release():
     plain = Dataset([[1.0, 2.0], [3.0, 4.0]], [0, 1])  # its hash before there were attributes
     assert plain.content_hash() == "91da9151571bde0608253e63ede3991983453df75ba9b0107fe695ca3138a286"
     D = Dataset(pa.table({"a": [1.5], "c": ["Ulm"]}), ["yes"], ids=[7])
     # Written down, so that a change of the hash cannot pass unseen: saved runs name their data by it.
     assert D.row_keys()[0] == b"aaaedecdd439a389759dd235af39278d"
     assert D.content_hash() == "7ce11d376863fea041c41913b4da3f8e8bd6ff5083af05b2c179ec38cbbb80b6"
-
-
-def test_the_content_hash_sees_every_part():
     rest = DATA.y, DATA.groups, DATA.ids, DATA.weights
     plain = Dataset(pa.table(FRAME), DATA.y)
     variants = [

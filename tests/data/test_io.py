@@ -133,11 +133,12 @@ def test_a_long_line_of_json_and_keys_that_come_late(tmp_path):
     np.testing.assert_array_equal(D.X[:, -1], [np.nan, np.nan, 1])
 
 
-def test_refused_paths(tmp_path):
+def test_refused_paths_and_names(tmp_path):
     assert refusal(tmp_path / "none.csv") == "there is no such file: check the path"
     assert "this is a directory without tables: name a file (dataworth embed" in refusal(tmp_path)
     assert refusal(text(tmp_path, "a", "data.doc")).startswith("the suffix is not one of .csv .csv.gz .tsv")
     assert refusal(text(tmp_path, "a", "data.xls")).endswith(": save it as .xlsx")
+    assert "it has column 'a' more than once" in refusal(text(tmp_path, "a,a,y\n1,2,0\n"))
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".feather", ".arrow", ".npz", ".csv.gz", ".jsonl"])
@@ -175,20 +176,13 @@ def test_missing_values_outside_the_features(tmp_path, role, options):
     assert f"the {role} column 'c' has 1 missing value" in refusal(path, **options, impute=True)
 
 
-def test_column_names_that_occur_twice(tmp_path):
-    assert "it has column 'a' more than once" in refusal(text(tmp_path, "a,a,y\n1,2,0\n"))
-
-
-def test_cells_that_stand_for_missing_values(tmp_path):
+def test_spaces_quotes_byte_order_marks_and_missing_cells(tmp_path):
     cells = ["", "NA", "NaN", "nan", "null", "None", '""', " NA "]
     path = text(tmp_path, "a,c,label\n" + "".join(f"{cell},{cell},1\n" for cell in cells) + "5,u,0\n")
     assert "8 of 9 rows have missing values, in columns 'a', 'c'" in refusal(path)
     D = read(path, impute=True)
     np.testing.assert_array_equal(D.X, [[np.nan, np.nan]] * 8 + [[5, 0]])
     assert D.columns == (Column("a", "numeric"), Column("c", "categorical", ("u",)))
-
-
-def test_spaces_quotes_newlines_and_byte_order_marks(tmp_path):
     path = text(tmp_path, '\ufeffa, b , label\r\n1, 2.5, "x"\r\n2, 3, y \r\n', encoding="utf-8")
     D = read(path, label="label")
     assert D.columns == (Column("a", "numeric"), Column("b", "numeric"))
@@ -356,11 +350,8 @@ def test_describe(tmp_path):
     assert plain["problems"] == list(about.problems)
 
 
-def test_a_constant_column_is_a_feature(tmp_path):
+def test_constant_columns_are_features_and_row_numbers_are_none(tmp_path):
     assert read(text(tmp_path, "a,label\n1,0\n1,1\n")).names == ("a",)
-
-
-def test_shuffled_row_numbers_are_still_row_numbers():
     numbers, n = np.random.default_rng(0).permutation(20) + 1, np.arange(20)
     assert read(pa.table({"t": numbers, "a": np.sqrt(n), "y": n % 2})).names == ("a",)
 

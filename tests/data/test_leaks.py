@@ -127,11 +127,16 @@ def half(test, seed=0):
 
 
 def test_repeated_test_rows_do_not_switch_the_guard_off():
-    """Eleven rows twice among 1,011: half of T as data was scored, with no check firing."""
+    """Eleven rows twice among 1,011: half of T as data was scored, with no check firing. Sixteen binary
+    columns: 500 rows agree by chance in a few pairs only; half of T does not."""
     rows = classes(1_000, seed=3)
     T = Dataset.concat([rows, rows.take(range(11))])
     for seed in range(5):
         assert "test rows" in refusal(drop_leaks, T, {"the data": half(T, seed)})
+    T = binary(500, 10, 0)
+    doubled = Dataset.concat([binary(500, 16, 1), binary(20, 16, 1)])
+    assert "test rows" in refusal(drop_leaks, doubled, {"D": half(doubled)})
+    assert drop_leaks(T, {"D": binary(500, 10, 1)}).found == 0
 
 
 def binary(n, columns, seed):
@@ -147,14 +152,6 @@ def test_honest_rows_of_few_values_are_no_leaks(columns, test_rows, rows):
         leaks = drop_leaks(binary(test_rows, columns, seed), {"D": binary(rows, columns, seed + 100)})
         assert leaks.found == 0
         assert "ids" in leaks.note
-
-
-def test_copies_beyond_chance_are_seen_among_rows_that_repeat():
-    """Sixteen binary columns: 500 rows agree by chance in a few pairs only; half of T does not."""
-    T = binary(500, 10, 0)
-    doubled = Dataset.concat([binary(500, 16, 1), binary(20, 16, 1)])
-    assert "test rows" in refusal(drop_leaks, doubled, {"D": half(doubled)})
-    assert drop_leaks(T, {"D": binary(500, 10, 1)}).found == 0
 
 
 @pytest.mark.parametrize(("columns", "test_rows", "rows"), [(10, 50, 500), (12, 50, 500), (12, 100, 1_000)])
@@ -195,15 +192,12 @@ def sharing(hits, repeated=10):
 
 
 def test_equal_rows_are_copies_from_three_standard_deviations():
-    """Twenty of 100 repeat in both: 20 ± √(20·3) are expected by chance, and 43 are three deviations more."""
+    """Twenty of 100 repeat in both: 20 ± √(20·3) are expected by chance, and 43 are three deviations more.
+    T stands there twice, D repeats nothing: 6 ± √(6·3) by chance, so 18 may be and 20 may not."""
     T, D = sharing(42)
     assert drop_leaks(T, {"D": D}).found == 0
     T, D = sharing(45)
     assert "45 of 100" in refusal(drop_leaks, T, {"D": D})
-
-
-def test_three_pairs_may_be_luck():
-    """T stands there twice, D repeats nothing: 6 ± √(6·3) by chance, so 18 may be and 20 may not."""
     D = codes(0, 100, 0)
     few, many = (np.tile(np.arange(50) + 100 - hits // 2, 2)[:, None] for hits in (18, 20))
     assert drop_leaks(Dataset(few, np.arange(100) % 2), {"D": D}).found == 0

@@ -119,13 +119,19 @@ def test_cells_that_prove_what_they_are(cell, value):
     assert {number(cell, mark) for mark in ".,"} == {value}
 
 
-def test_a_unit_is_not_guessed_and_the_line_of_pandas_is_shown(tmp_path):
+def test_codes_and_units_are_text(tmp_path):
     frame = FRAME.assign(size=[f"{v} kg" for v in SIZE])
     _, said = heard(written(tmp_path, frame=frame), exclude="price")
     line = "frame['size'] = frame['size'].str.removesuffix('kg').str.strip().astype(float)"
     assert [line in note for note in said] == [True]
     exec(line)
     assert frame["size"].tolist() == SIZE.tolist()
+    path = text(tmp_path, "zip,churn\n01234,0\n89073,1\n")
+    D, said = heard(path)
+    assert D.columns[0].categories == ("01234", "89073")
+    assert ["leading zeros, such as '01234'" in note for note in said] == [True]
+    D, said = heard(path, numbers="zip")
+    assert (D.X.ravel().tolist(), said) == ([1234, 89073], [])
 
 
 @pytest.mark.parametrize(
@@ -183,15 +189,6 @@ def test_two_currencies_have_no_common_number_and_it_is_said(tmp_path):
     assert told(said, "read as text: 'a' (is in $ and €); numbers=")
 
 
-def test_codes_with_leading_zeros_are_text(tmp_path):
-    path = text(tmp_path, "zip,churn\n01234,0\n89073,1\n")
-    D, said = heard(path)
-    assert D.columns[0].categories == ("01234", "89073")
-    assert ["leading zeros, such as '01234'" in note for note in said] == [True]
-    D, said = heard(path, numbers="zip")
-    assert (D.X.ravel().tolist(), said) == ([1234, 89073], [])
-
-
 def test_digits_that_a_frame_calls_text_are_categories_unless_there_are_many():
     few = pd.DataFrame({"a": [str(i % 50) for i in range(200)], "churn": [0, 1] * 100})
     assert heard(few)[0].columns[0].kind == "categorical"
@@ -247,9 +244,6 @@ def test_what_is_not_guessed_says_what_helps(tmp_path):
     unmarked = written(tmp_path, encoding="utf-16-le")
     assert "say encoding='utf-16-le'" in refusal(dw.read, unmarked)
     assert heard(unmarked, encoding="utf-16-le")[0].content_hash() == TRUTH.content_hash()
-
-
-def test_what_is_asked_for_is_done_and_not_said(tmp_path):
     path = written(tmp_path, sep=";", encoding="cp1252")
     assert heard(path, sep=";", encoding="cp1252")[1] == []
     assert heard(path, sep="semicolon", encoding="latin-1")[0].content_hash() == TRUTH.content_hash()
@@ -278,15 +272,12 @@ def test_dates_become_numbers(tmp_path, cells):
     assert ["is 2021-04-03); exclude=" in note for note in said] == [True] * (not plain)
 
 
-def test_hours_count_where_there_are_some(tmp_path):
+def test_hours_count_and_what_is_no_date(tmp_path):
     D, _ = heard(text(tmp_path, "when,churn\n04/03/2021 2:15 pm,0\n04/23/2021 00:00,1\n"))
     assert D.names[-1] == "when[hour]"
     assert D.X[:, -1].tolist() == [14.25, 0]
     stamps = pd.DataFrame({"when": pd.to_datetime(["2021-04-03 14:15", "2021-04-23 00:00"]), "churn": [0, 1]})
     assert read(stamps, label="churn").content_hash() == D.content_hash()
-
-
-def test_what_is_no_date():
     cells = pa.array(["1.2.3", "13/13/2021", "2021-02-30", "12:30", "April", "3 Foo 2021"])
     assert [to_instants(cells, order).null_count for order in ("dmy", "mdy")] == [6, 6]
 
@@ -324,6 +315,18 @@ def test_a_column_is_one_thing_in_all_files(tmp_path):
     assert (T.columns[0].categories, D.columns[0].categories) == (("01234", "54321"), ("12345", "54321"))
     (T, D), _ = together(tmp_path, none, zeros)
     assert (T.X[:, 0].tolist(), D.X[:, 0].tolist()) == ([12345, 54321], [1234, 54321])
+    (T, D), notes = together(tmp_path, "a,c,y\n1,DE,0\n2,DE,1\n", "a,c,y\n1,DE,0\n2,FR,1\n")
+    assert T.names == D.names == ("a",)
+    assert notes == [["left out: 'c' (it is constant in the test set); features= uses it"]] * 2
+    (T, D), _ = together(tmp_path, "a,c,y\n1,DE,0\n2,FR,1\n", "a,c,y\n1,DE,0\n2,DE,1\n")
+    assert T.names == D.names == ("a", "c")
+    columns = [Column("zip", "categorical", ("01234",)), Column("b", "numeric")]
+    file = text(tmp_path, "zip,b,y\n12345,1,0\n54321,2,1\n")
+    (found,) = read_together([file], columns=columns, label="y")
+    assert [column.kind for column in found.data.columns] == ["categorical", "numeric"]
+    dated = text(tmp_path, "b,y\n2021-04-03,0\n2021-04-04,1\n", "t.csv")
+    (problem,) = sentences(read_together([dated, file], lead=0, label="y", features="b"))
+    assert problem.startswith(f"{file}: column 'b' holds numbers, but dates elsewhere")
 
 
 def test_the_test_set_never_follows_the_data(tmp_path):
@@ -341,24 +344,6 @@ def test_the_test_set_never_follows_the_data(tmp_path):
         (problem,) = sentences(read_together(files, lead=0, label="y"))
         assert problem.startswith(f"{files[0]}: ")
         assert word in problem
-
-
-def test_what_is_constant_in_the_test_set_is_left_out_of_all(tmp_path):
-    (T, D), notes = together(tmp_path, "a,c,y\n1,DE,0\n2,DE,1\n", "a,c,y\n1,DE,0\n2,FR,1\n")
-    assert T.names == D.names == ("a",)
-    assert notes == [["left out: 'c' (it is constant in the test set); features= uses it"]] * 2
-    (T, D), _ = together(tmp_path, "a,c,y\n1,DE,0\n2,FR,1\n", "a,c,y\n1,DE,0\n2,DE,1\n")
-    assert T.names == D.names == ("a", "c")
-
-
-def test_a_yardsticks_columns_lead_and_dates_and_numbers_do_not_mix(tmp_path):
-    columns = [Column("zip", "categorical", ("01234",)), Column("b", "numeric")]
-    file = text(tmp_path, "zip,b,y\n12345,1,0\n54321,2,1\n")
-    (found,) = read_together([file], columns=columns, label="y")
-    assert [column.kind for column in found.data.columns] == ["categorical", "numeric"]
-    dated = text(tmp_path, "b,y\n2021-04-03,0\n2021-04-04,1\n", "t.csv")
-    (problem,) = sentences(read_together([dated, file], lead=0, label="y", features="b"))
-    assert problem.startswith(f"{file}: column 'b' holds numbers, but dates elsewhere")
 
 
 def test_frames_go_straight_into_measurements():
@@ -407,7 +392,7 @@ def test_a_sheet_of_a_workbook(tmp_path):
     assert "there is no sheet 'x' among 'data', 'other'" in refusal(read, path, sheet="x")
 
 
-def test_directories_and_patterns_of_shards(tmp_path):
+def test_directories_shards_and_saved_datasets(tmp_path):
     for i in range(3):
         FRAME[20 * i : 20 * i + 20].to_csv(tmp_path / f"part-{i}.csv", index=False)
     for source in (tmp_path, tmp_path / "part-*.csv", str(tmp_path / "part-?.csv")):
@@ -420,18 +405,6 @@ def test_directories_and_patterns_of_shards(tmp_path):
     differ = "part-0.csv and part-9.csv differ in columns 'city', 'size'"
     assert differ in refusal(read, tmp_path / "part-*.csv", label="churn")
     assert "there is no such file" in refusal(read, tmp_path / "nothing-*.csv")
-
-
-def saved(directory, frame):
-    """As Dataset.save_to_disk writes it, with a cache beside it."""
-    directory.mkdir(parents=True)
-    for name, rows in (("data-00000-of-00001.arrow", frame), ("cache-1.arrow", frame[:5])):
-        table = pa.Table.from_pandas(rows, preserve_index=False)
-        with pa.OSFile(str(directory / name), "wb") as file, pa.ipc.new_stream(file, table.schema) as writer:
-            writer.write(table)
-
-
-def test_saved_datasets_and_splits_that_are_never_joined(tmp_path):
     saved(tmp_path / "one", FRAME)
     assert read(tmp_path / "one", label="churn").content_hash() == TRUTH.content_hash()
     for split in ("train", "test"):
@@ -441,6 +414,15 @@ def test_saved_datasets_and_splits_that_are_never_joined(tmp_path):
     for place in ("both", "flat"):
         assert "of the splits test, train: name those of one" in refusal(dw.read, tmp_path / place)
     assert read(tmp_path / "both/train", label="churn").content_hash() == TRUTH.content_hash()
+
+
+def saved(directory, frame):
+    """As Dataset.save_to_disk writes it, with a cache beside it."""
+    directory.mkdir(parents=True)
+    for name, rows in (("data-00000-of-00001.arrow", frame), ("cache-1.arrow", frame[:5])):
+        table = pa.Table.from_pandas(rows, preserve_index=False)
+        with pa.OSFile(str(directory / name), "wb") as file, pa.ipc.new_stream(file, table.schema) as writer:
+            writer.write(table)
 
 
 def test_names_of_classes_stand_for_their_numbers(tmp_path):

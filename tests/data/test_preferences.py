@@ -70,6 +70,9 @@ def test_a_pair_is_a_row_and_a_flip_is_another_label(tmp_path):
         assert texts[preferred == "second"] == row["chosen"]
         assert len(texts[longer == "second"]) == max(len(row["chosen"]), len(row["rejected"]))
     assert one.groups[0] == one.groups[1] != one.groups[2]
+    path = lines(tmp_path, [{**row, "judge": f"j{i}", "id": i} for i, row in enumerate(ROWS)])
+    made = read(path, attribute="judge")
+    assert (made.attributes.tolist(), made.ids.tolist()) == (["j0", "j1", "j2"], ["0", "1", "2"])
 
 
 def test_the_order_is_a_coin_whatever_the_texts_say():
@@ -88,12 +91,6 @@ def test_describe_says_what_was_recognised_and_left_out(tmp_path):
     assert roles["feature"].kind == "pair"
     why = "recognised by chosen and rejected; 2 pairs left out, empty or one response twice"
     assert {roles[name].why for name in ("feature", "label", "group", "attribute")} == {why}
-
-
-def test_columns_that_are_asked_for_stand_in_for_those_of_pairs(tmp_path):
-    path = lines(tmp_path, [{**row, "judge": f"j{i}", "id": i} for i, row in enumerate(ROWS)])
-    made = read(path, attribute="judge")
-    assert (made.attributes.tolist(), made.ids.tolist()) == (["j0", "j1", "j2"], ["0", "1", "2"])
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ def test_all_kinds_of_images_are_the_same_image(tmp_path):
     mixed[0].load()  # still open
 
 
-def test_sizes():
+def test_sizes_modes_and_photographs_on_their_side():
     images = [pictures(1, 32)[0], pictures(1, 48)[0]]
     model = "efficientnet-lite0:0"
     for size, options in ((224, {}), (40, {"size": 40})):  # different ones: at the network's own
@@ -95,18 +95,12 @@ def test_sizes():
     large = np.zeros((1, 20, 520, 3), dtype=np.uint8)
     assert (embed(large, model) == embed(large, model, size=224)).all()
     assert embed(images, "pixels", size=8).shape == (2, 192)
-
-
-def test_a_photograph_on_its_side_is_turned():
     pixels = pictures(1, 32)[0][:, :16]
     exif = Image.Exif()
     exif[0x0112] = 6
     turned = encoded(np.rot90(pixels).copy(), exif=exif)  # 16 × 32, to be turned clockwise
     assert (embed([turned], "pixels") == embed([pixels], "pixels")).all()
     assert embed([turned, pixels], "pixels").shape == (2, 32 * 16 * 3)  # the same size, once upright
-
-
-def test_other_modes():
     grey = pictures(3)[..., 0]
     assert (embed(grey, "pixels") == embed(np.stack([grey] * 3, axis=-1), "pixels")).all()
     assert (embed(grey[..., None], "pixels") == embed(grey, "pixels")).all()
@@ -171,7 +165,7 @@ def test_the_cache_is_used_and_never_trusted(tmp_path, monkeypatch):
     assert files_in(tmp_path) == kept  # and nothing temporary left
 
 
-def test_other_images_models_and_sizes_are_other_entries(tmp_path):
+def test_each_image_model_and_size_is_an_entry_of_the_cache(tmp_path):
     images = pictures(2)
     changed = images.copy()
     changed[1, 0, 0, 0] ^= 1
@@ -185,9 +179,6 @@ def test_other_images_models_and_sizes_are_other_entries(tmp_path):
         before = len(files_in(tmp_path))
         embed(given, model, size=size, cache=tmp_path)
         assert len(files_in(tmp_path)) == before + new
-
-
-def test_where_the_cache_is(tmp_path):
     embed(pictures(1), "efficientnet-lite0:0")
     assert len(files_in(cache_directory())) == 1
     embed(pictures(1), "efficientnet-lite0:1", cache=False)

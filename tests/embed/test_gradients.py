@@ -68,7 +68,7 @@ def test_a_long_prompt_is_cut_at_its_beginning_and_96_tokens_of_the_response_sta
         language_model.Reader(lm.tokenizer, 100)
 
 
-def test_signs_are_fair_and_differ_by_seed_and_name():
+def test_signs_are_fair_and_inner_products_right_on_average():
     one = signs(0, "a", 400, 100)
     for other in (signs(1, "a", 400, 100), signs(0, "b", 400, 100)):
         # 40,000 independent signs: their mean product has s.d. 0.005; false alarm 1e-6
@@ -76,9 +76,6 @@ def test_signs_are_fair_and_differ_by_seed_and_name():
     assert set(np.unique(one)) == {-1.0, 1.0}
     assert abs(one.mean()) < 0.025
     assert abs(np.corrcoef(one.T)[np.triu_indices(100, 1)]).max() < 0.3  # 4,950 of s.d. 0.05: 1e-5
-
-
-def test_norms_and_inner_products_are_right_on_average():
     rng = np.random.default_rng(2)
     G, H = rng.normal(size=(2, 6, 10))  # gradients of a layer of 10 inputs and 6 outputs
 

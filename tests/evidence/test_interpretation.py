@@ -127,9 +127,6 @@ def test_the_gaussian_side_of_logistic_parts_is_that_of_dense_laplace():
     assert parts.divergence == pytest.approx(nielsen(data, test), rel=1e-6)
     log_dets = np.linalg.slogdet(joint.precision)[1] + 4 * np.log(C)
     assert parts.variance_reduction == pytest.approx(0.5 * log_dets, rel=1e-6)
-
-
-def test_what_another_form_says_is_unexplained():
     D, T = classes(30, 1), classes(20, 2)
     evidence, other = pmi(D, T), pmi(D, T, form="eta")
     assert other.parts.unexplained == pytest.approx(other.value - evidence.value, abs=1e-6)
@@ -180,15 +177,12 @@ def test_parts_add_up_in_both_readings(model):
     assert shared == pytest.approx(explained)
 
 
-def test_an_empty_part_has_nothing_to_say():
+def test_parts_are_lazy_and_travel():
+    """Nothing is computed before it is asked for; a PMI can be sent and written."""
     D, T = numeric_labels(0, 1), numeric_labels(12, 2)
     parts = pmi(D, T, Linear(1.0, 0.5)).parts
     assert parts.confidence == pytest.approx(parts.against_data)  # J is T's posterior, D's the prior
     assert [parts.against_test, parts.value, parts.information_data] == pytest.approx([0.0] * 3, abs=1e-9)
-
-
-def test_parts_are_lazy_and_travel():
-    """Nothing is computed before it is asked for; a PMI can be sent and written."""
     p = pmi(classes(10, 1), classes(10, 2))
     assert "parts" not in vars(p)
     again = pickle.loads(pickle.dumps(p))

@@ -61,7 +61,7 @@ def test_rows_that_say_nothing_are_worth_nothing(model):
     assert abs(pmi(D, T, model).value) > 1e-2
 
 
-def test_names_of_classes_do_not_matter():
+def test_names_of_classes_do_not_matter_and_logistic_is_the_default():
     D, T = datasets(CASES[0], Logistic())
     names = np.array(["ham", "spam"])
     renamed = [part.with_labels(names[part.y]) for part in (D, T)]
@@ -72,9 +72,6 @@ def test_names_of_classes_do_not_matter():
     assert pmi(D.with_labels(D.y.astype(float)), T.with_labels(T.y.astype(bool))).value == pytest.approx(
         expected
     )
-
-
-def test_logistic_is_the_default_and_bits_are_nats_over_log_2():
     D, T = datasets(CASES[0], Logistic())
     result = pmi(D, T)
     assert result.value == pmi(D, T, Logistic(1.0), form="evidence").value

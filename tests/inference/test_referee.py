@@ -101,11 +101,18 @@ def test_quadrature_agrees(name):
 
 
 def test_the_grid_itself_is_fine_enough():
-    """The ruler's own check: a finer grid changes nothing, and one row has Z = 1/2."""
+    """The ruler's own check: a finer grid changes nothing, and one row has Z = 1/2. Against scipy and
+    finite differences."""
     X, counts, prior_variance, _ = SMALL["two features, separable, wide prior"]
     truth = quadrature(X, counts, prior_variance)
     assert quadrature(X, counts, prior_variance, points=1001) == pytest.approx(truth, abs=1e-7)
     assert quadrature(np.array([[2.0]]), labels([1]), 100.0) == pytest.approx(np.log(0.5), abs=1e-9)
+    margins = np.array([np.linspace(-900.0, 900.0, 250), np.linspace(-3.0, 3.0, 250)])
+    weights, step = np.linspace(0.1, 3.0, 250), 1e-6
+    value, slope = log_likelihood(margins, weights)
+    np.testing.assert_allclose(value, log_expit(margins) @ weights, rtol=1e-13)
+    rise = (log_expit(margins[1] + step) - log_expit(margins[1] - step)) / (2 * step)
+    np.testing.assert_allclose(slope[1], weights * rise, rtol=1e-6)
 
 
 def test_what_does_not_depend_on_coefficients_is_exact():
@@ -151,16 +158,6 @@ def test_repeated_and_contradicting_rows_are_counts():
         found, same = (referee_log_z(*given, prior_variance, np.random.default_rng(8)) for _ in range(2))
         assert found == same
         assert abs(found.log_z - truth) < TRUST * found.error
-
-
-def test_likelihood_and_slope_in_both_tails():
-    """Against scipy and finite differences."""
-    margins = np.array([np.linspace(-900.0, 900.0, 250), np.linspace(-3.0, 3.0, 250)])
-    weights, step = np.linspace(0.1, 3.0, 250), 1e-6
-    value, slope = log_likelihood(margins, weights)
-    np.testing.assert_allclose(value, log_expit(margins) @ weights, rtol=1e-13)
-    rise = (log_expit(margins[1] + step) - log_expit(margins[1] - step)) / (2 * step)
-    np.testing.assert_allclose(slope[1], weights * rise, rtol=1e-6)
 
 
 def check_spread(scores):
@@ -230,16 +227,13 @@ def test_a_coarse_schedule_is_unbiased_too():
 HARD = simulated(100, 50, seed=4, scale=2.0)
 
 
-def test_what_cannot_be_established_is_refused_with_what_was_reached():
+def test_every_doubt_is_raised():
     for budget in (1, 5_000, 100_000):
         with pytest.raises(RefereeRefuses, match=f"{budget:,}"):
             referee_log_z(*HARD, 100.0, np.random.default_rng(17), budget=budget)
     X, counts = simulated(30, 3, seed=3)
     with pytest.raises(RefereeRefuses, match=r"standard error is too large .*needed: 0.0001 and 400"):
         referee_log_z(X, counts, 1.0, np.random.default_rng(18), target=1e-4, budget=100_000)
-
-
-def test_every_doubt_is_raised():
     rng = np.random.default_rng(19)
     even = 0.1 * rng.normal(size=10_000)
     assert Weights(even).doubts(0.02) == ""

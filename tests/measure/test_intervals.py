@@ -31,16 +31,13 @@ def test_two_sided_p_is_the_one_sample_t_test(seed, n, shift):
     assert two_sided_p(values) == pytest.approx(stats.ttest_1samp(values, 0.0).pvalue, rel=1e-8, abs=1e-300)
 
 
-def test_over_blocks_by_hand():
-    """Mean 5, variance (9 + 1 + 1 + 9)/3 = 20/3, s.e. √(20/3/4) = 1.29099, t(3) = 3.18245."""
+def test_over_blocks_and_pairs_by_hand():
+    """Mean 5, variance (9 + 1 + 1 + 9)/3 = 20/3, s.e. √(20/3/4) = 1.29099, t(3) = 3.18245. s = √(20/3) =
+    2.58199; m = 5, k = 4: s·√(1/4 + 1/4) = 1.82574; Monte-Carlo part s/√4 = 1.29099."""
     e = over_blocks(np.array([2.0, 4.0, 6.0, 8.0]))
     assert (e.value, e.stderr) == pytest.approx((5.0, 1.2909944487358056))
     assert e.interval == pytest.approx((5.0 - 4.108520, 5.0 + 4.108520), abs=1e-5)
     assert e.monte_carlo == 0.0
-
-
-def test_over_pairs_by_hand():
-    """s = √(20/3) = 2.58199; m = 5, k = 4: s·√(1/4 + 1/4) = 1.82574; Monte-Carlo part s/√4 = 1.29099."""
     e = over_pairs(np.array([2.0, 4.0, 6.0, 8.0]), blocks=5.0)
     assert (e.value, e.stderr, e.monte_carlo) == pytest.approx((5.0, 1.8257418583505538, 1.2909944487358056))
     assert e.interval == pytest.approx((5.0 - 3.182446 * 1.825742, 5.0 + 3.182446 * 1.825742), abs=1e-5)

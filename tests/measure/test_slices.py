@@ -59,7 +59,13 @@ def test_weights_count_as_rows():
     assert told == pytest.approx(slices_of(repeated, rows_of(change[often]))[0].change.value)
 
 
-def test_random_removals_must_be_beaten_with_their_spread():
+def test_too_few_rows_against_balance_nothing():
+    labels = np.repeat([0, 1], 50)
+    codes = labels.copy()
+    for against, known in ((7, False), (8, True)):
+        codes[:against] = 1
+        column = column_of("s", codes.astype(str), labels, None, None)
+        assert (balanced(column, rows_of(RNG.normal(size=100))) is not None) == known
     labels = np.repeat([0, 1, 0, 1], [30, 10, 10, 30])
     column = column_of("s", np.repeat(["x", "y"], 40), labels, None, None)
     change = RNG.normal(size=80)
@@ -70,15 +76,6 @@ def test_random_removals_must_be_beaten_with_their_spread():
     found = balanced(column, rows_of(change) | removed)
     assert found.beyond_random.value == pytest.approx(found.change.value - 2.0)
     assert found.beyond_random.stderr**2 == pytest.approx(found.change.stderr**2 + 2.0 * 1.5)
-
-
-def test_too_few_rows_against_balance_nothing():
-    labels = np.repeat([0, 1], 50)
-    codes = labels.copy()
-    for against, known in ((7, False), (8, True)):
-        codes[:against] = 1
-        column = column_of("s", codes.astype(str), labels, None, None)
-        assert (balanced(column, rows_of(RNG.normal(size=100))) is not None) == known
 
 
 @pytest.mark.parametrize("grouped", [False, True])
@@ -200,18 +197,15 @@ def test_values_beyond_the_eight_most_common_are_one_slice_and_numbers_are_quart
     assert np.bincount(numbers.codes).tolist() == [25, 25, 25, 25]
     gaps = column_of("n", np.where(np.arange(100) < 10, np.nan, np.arange(100.0)), labels, None, None)
     assert np.bincount(gaps.codes)[-1] == 10
+    wide = [dw.Dataset(np.hstack([d.X] * 2), d.y, names=list("abcdefgh")) for d in planted(n=200)]
+    found = dw.audit(*wide, slices=list("abcdefgh"), ignore="all", prior_variance=1.0)
+    assert len(found.slices) == 20
 
 
 @pytest.mark.parametrize("slices", [["colour"], "a,colour", 3])
 def test_a_column_that_is_not_there_is_refused(slices):
     before, after, test = planted(n=60)
     assert "colour" in refusal(dw.audit, before, after, test, slices=slices) or slices == 3
-
-
-def test_at_most_twenty_slices_are_shown():
-    wide = [dw.Dataset(np.hstack([d.X] * 2), d.y, names=list("abcdefgh")) for d in planted(n=200)]
-    found = dw.audit(*wide, slices=list("abcdefgh"), ignore="all", prior_variance=1.0)
-    assert len(found.slices) == 20
 
 
 def test_many_columns_are_looked_at_by_axes():

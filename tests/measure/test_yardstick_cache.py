@@ -63,12 +63,9 @@ def test_a_damaged_file_is_fitted_again_and_written_anew(content, tmp_path):
     assert (again, file.read_bytes()) == (made, whole)
 
 
-def test_a_directory_that_cannot_be_written_costs_time_only(tmp_path):
+def test_some_are_not_kept_and_old_ones_go(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     assert not fit_or_load(TEST, tmp_path / "file", **HOW)[1]
-
-
-def test_some_are_not_kept_and_old_ones_go(tmp_path, monkeypatch):
     assert (yardstick_cache.MOST_NUMBERS, yardstick_cache.MOST_FILES) == (200_000, 200)
     monkeypatch.setattr(yardstick_cache, "MOST_NUMBERS", 1)
     fit_or_load(TEST, tmp_path, **HOW)

@@ -348,7 +348,14 @@ def test_predictive_variances_at_wide_priors_match_many_digits(name):
     assert at_zero == pytest.approx(truth.variance[-1], rel=1e-6)
 
 
-def test_a_model_that_does_not_know_its_information_gain_has_none():
+def test_a_prior_that_is_none_and_a_model_that_is_a_prior():
+    prior, X, y = prior_and_rows()
+    assert "prior is a float; give dw.GaussianPrior" in refusal(Linear().fit, X, y, prior=2.0)
+    assert "the model has 4 coefficients" in refusal(Linear().fit, X, y, prior=GaussianPrior([0.0], [[1.0]]))
+    D = Dataset(X, y)
+    assert "model is a GaussianPrior; give a model" in refusal(pmi, D, D, prior)
+    assert "take a prior as prior=" in refusal(pmi, D.with_labels((y > 3).astype(int)), D, prior)
+    assert "take a prior as prior=" not in refusal(pmi, D, D, 3.0)
     fitter = bind(Coin(), np.ones((2, 1)), np.array([0.0, 1.0]))
     assert np.isnan(fitter.information_gain(fitter(np.arange(2))))
 
@@ -411,13 +418,3 @@ def test_linear_in_two_steps_is_linear_in_one():
     whole = model.fit(X, y, w)
     assert first.log_evidence + second.log_evidence == pytest.approx(whole.log_evidence, abs=1e-9)
     assert second.mean == pytest.approx(whole.mean, abs=1e-9)
-
-
-def test_a_prior_that_is_none_and_a_model_that_is_a_prior():
-    prior, X, y = prior_and_rows()
-    assert "prior is a float; give dw.GaussianPrior" in refusal(Linear().fit, X, y, prior=2.0)
-    assert "the model has 4 coefficients" in refusal(Linear().fit, X, y, prior=GaussianPrior([0.0], [[1.0]]))
-    D = Dataset(X, y)
-    assert "model is a GaussianPrior; give a model" in refusal(pmi, D, D, prior)
-    assert "take a prior as prior=" in refusal(pmi, D.with_labels((y > 3).astype(int)), D, prior)
-    assert "take a prior as prior=" not in refusal(pmi, D, D, 3.0)

@@ -254,6 +254,7 @@ def test_the_posterior_is_the_dense_gaussian(n, d):
 
 
 def test_predictions_are_averaged_over_the_posterior():
+    """A row of zeros and no intercept: all classes alike; counts of 3000 within five s.d."""
     X, y, weights = problem(30, 2, 3, seed=12)
     posterior = Softmax(5.0).fit(X, y, weights)
     fresh = np.random.default_rng(0).normal(size=(6, 2))
@@ -263,9 +264,6 @@ def test_predictions_are_averaged_over_the_posterior():
     forecast = posterior.predict_proba(fresh)
     assert np.allclose(forecast.sum(axis=1), 1.0)
     assert (np.abs(forecast - p.mean(axis=0)) < 4.5 * p.std(axis=0) / np.sqrt(1000)).all()
-
-
-def test_predicted_classes_and_accuracy():
     X = np.array([[-3.0], [-2.5], [0.0], [0.2], [3.0], [2.5]])
     y = np.array([0.0, 0.0, 1.0, 1.0, 2.0, 2.0])
     fitter = Softmax(100.0).bind(np.hstack([X, X**2]), y)
@@ -274,10 +272,6 @@ def test_predicted_classes_and_accuracy():
     assert fitter.accuracy(fit, np.arange(6)) == 1.0
     assert fitter.information_gain(fit) == pytest.approx(fit.state.information_gain())
     assert fit.state.converged
-
-
-def test_simulated_classes_have_the_models_probabilities():
-    """A row of zeros and no intercept: all classes alike; counts of 3000 within five s.d."""
     y = Softmax(2.0, intercept=False, classes=3).simulate(np.random.default_rng(0), np.zeros((3000, 2)))
     assert np.abs(np.bincount(y.astype(int)) - 1000).max() < 5 * np.sqrt(3000 * 2 / 9)
 

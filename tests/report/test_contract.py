@@ -254,12 +254,9 @@ def test_every_colour_can_be_read_on_its_paper():
                 assert (light + 0.05) / (dark + 0.05) >= 4.5, (ink, paper, colours)
 
 
-def test_long_tables_are_no_reading_for_a_pull_request():
+def test_long_tables_and_names_are_cut():
     for n, first, there in ((40, None, 40), (41, None, 0), (41, 10, 10)):
         table = Table("c", ("a",), [("x",)] * n, first=first)
         assert folded(Section("t", (table,))).count("| x |") == there
-
-
-def test_names_are_shown_up_to_120_characters():
     assert (shortened("x" * 120), len(shortened("x" * 121))) == ("x" * 120, 120)
     assert len(tamed("x" * 10**6)) == 4003

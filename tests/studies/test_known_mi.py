@@ -70,14 +70,11 @@ def test_mean_pmi_is_the_mean_of_pmi(pool):
         assert found.stderr == pytest.approx(np.std(expected, ddof=1) / np.sqrt(6), abs=1e-6)
 
 
-def test_the_papers_loop_is_eta_at_zero_but_for_its_solver(pool):
+def test_the_papers_loop_and_monte_carlo_agree_where_they_can(pool):
+    """Four rows under a narrow prior: 2,000 draws say log p(T|D) to 0.02, and Laplace is as near."""
     pairs = make_pairs(*pool, 0.5, Randomness.draw(np.random.default_rng(5), 10, 30))
     ours = MeanPMI(Logistic(0.1, intercept=False), "eta").values(pairs)
     assert PaperLoop(0.1).values(pairs) == pytest.approx(ours, abs=0.01)
-
-
-def test_monte_carlo_agrees_where_it_can(pool):
-    """Four rows under a narrow prior: 2,000 draws say log p(T|D) to 0.02, and Laplace is as near."""
     pairs = make_pairs(*pool, 0.5, Randomness.draw(np.random.default_rng(6), 200, 4))
     model = Logistic(0.1, intercept=False)
     exact, found = MeanPMI(model).values(pairs), MonteCarlo(model).values(pairs, np.random.default_rng(0))

@@ -91,17 +91,14 @@ SELECTED = "kept rows look more like the test set"
 
 
 def test_a_choice_by_resemblance_is_named_with_what_it_alone_explains():
-    """Rows from elsewhere have labels the other way round; they go, and their labels are not why."""
+    """Rows from elsewhere have labels the other way round; they go, and their labels are not why. Six
+    removals of wrong labels; at 99 % one is named by chance in 6 % of such tests."""
     far = dw.Dataset(CLEAN.X + 4.0, 1 - CLEAN.y)
     found = audit(dw.Dataset.concat([CLEAN, far]), CLEAN)
     (note,) = (note for note in found.notes if SELECTED in note)
     alone = found.table.change("pmi", "resemblance", BEFORE).mean()
     assert f"{alone:+.3g} nats" in note
     assert alone > 0.5 * found.delta
-
-
-def test_and_not_where_wrong_labels_were_the_reason():
-    """Six removals of wrong labels; at 99 % one is named by chance in 6 % of such tests."""
     for seed in range(6):
         noisy, bad = flipped(classes(300, seed=40 + seed), 0.2, seed)
         found = audit(noisy, noisy.take(~bad))

@@ -125,9 +125,6 @@ def test_a_removal_is_answered_by_the_removal_of_as_many_doubted_rows():
     for name, one in ((name, made[name]) for name in LEARNT):
         gone = np.setdiff1d(np.arange(len(NOISY)), one.rows)
         assert set(gone) == set(lowest_k(known.self_confidence(name), int(BAD.sum())))
-
-
-def test_a_removal_is_answered_by_dropping_copies_no_more_than_it_changed():
     data = dw.Dataset.concat([NOISY, NOISY.take(range(20))])
     made, _, _ = proposals(data, data.take(range(158)))  # 12 rows removed, of 20 copies
     assert made["drop, deduplicate"].rows.tolist() == [*range(150), *range(162, 170)]
@@ -254,7 +251,8 @@ def edits_of(before, after, label):
     return {name: editor(cells, np.random.default_rng(0)) for name, (editor, _) in EDITORS.items()}
 
 
-def test_a_rescaling_is_repeated_by_a_line():
+def test_rescaled_and_bent_columns_are_repeated_by_lines_and_curves():
+    """Of logarithms exactly; cells that were measured anew are not, for that is knowledge."""
     before, after = with_ids(CLEAN), with_ids(CLEAN, 1.0 + 0.7 * CLEAN.X)
     made = edits_of(before, after, np.eye(2)[YARD.targets(before).astype(int)])
     for name in ("affine_edit", "affine_edit_by_label"):
@@ -262,10 +260,6 @@ def test_a_rescaling_is_repeated_by_a_line():
     cells = made["permute_cells"]
     np.testing.assert_allclose(np.sort(cells, axis=0), np.sort(after.X, axis=0))
     assert not np.allclose(cells, after.X)
-
-
-def test_an_increasing_function_of_each_column_is_repeated():
-    """Of logarithms exactly; cells that were measured anew are not, for that is knowledge."""
     label = np.eye(2)[YARD.targets(CLEAN).astype(int)]
     before, after = with_ids(CLEAN), with_ids(CLEAN, np.log1p(CLEAN.X - CLEAN.X.min(axis=0)))
     np.testing.assert_allclose(edits_of(before, after, label)["monotone_edit"], after.X, atol=1e-9)
@@ -366,7 +360,7 @@ def with_baselines(*more, **options):
     return dw.audit(NOISY, CLEAN, held_out(), yardstick=YARD, ignore="all", baselines=more, **options)
 
 
-def test_another_strategy_is_one_more_opponent():
+def test_other_strategies_are_more_opponents(monkeypatch):
     found = with_baselines(Oracle(), RandomSubset(0.9))
     assert found.attribution.external_gain.value <= 1e-6
     arms = {str(arm): arm.label for arm in found.table.arms}
@@ -374,8 +368,6 @@ def test_another_strategy_is_one_more_opponent():
     assert "baselines=[oracle, random-subset]" in found.replay.command
     assert found.table.column("data_rows", "random-subset").tolist() == [135.0] * len(held_out())
 
-
-def test_installed_packages_add_opponents(monkeypatch):
     class Point:
         @staticmethod
         def load():

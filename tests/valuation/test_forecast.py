@@ -51,13 +51,10 @@ def test_ranges_are_made_of_sampling_error_and_growth_and_widen_with_every_doubl
         assert high - low == pytest.approx(2 * 1.2 * np.sqrt(doublings) * np.hypot(0.3, 0.6 * growth))
 
 
-def test_the_sampling_error_is_told_from_small_parts():
+def test_a_value_that_falls_is_said_to_fall():
     """Parts of equal spread, independent here: √(1 − k/n) makes them look luckier, by 3 to 40 %."""
     found = curve_of(lambda k: 0 * k, sd=0.5, seed=1).sampling_sd(np.array([320.0]))
     assert 0.3 < found[0] < 0.9
-
-
-def test_a_value_that_falls_is_said_to_fall():
     assert curve_of(lambda k: -np.log(k), sd=0.01).decreasing
     assert not curve_of(lambda k: np.log(k), sd=0.01).decreasing
     assert not curve_of(lambda k: -0.001 * np.log(k), sd=0.5).decreasing

@@ -199,13 +199,10 @@ def test_precision_sets_the_number_of_pairs():
     assert fine.details.monte_carlo_stderr == pytest.approx(0.04, rel=0.4)
 
 
-def test_a_test_set_of_few_rows_with_a_foreign_yardstick():
+def test_a_pair_of_all_rows_is_the_pmi_of_both_sets():
     few = held_out().take(range(8))
     assert dw.score(DATA, few, yardstick=yardstick()).details.blocks == 2
     assert "7 test rows" in refusal(dw.score, DATA, few.take(range(7)), yardstick=yardstick())
-
-
-def test_a_pair_of_all_rows_is_the_pmi_of_both_sets():
     result = score(pairs=2, size=(len(DATA), len(held_out())))
     counted = on_the_yardstick(DATA).with_weights(np.full(len(DATA), yardstick().tempering))
     expected = dw.pmi(counted, on_the_yardstick(held_out()), model=yardstick().model)

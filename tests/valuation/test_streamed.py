@@ -120,10 +120,32 @@ def test_ids_and_groups(tmp_path):
     assert groups in found.notes[0]
 
 
-def test_many_test_rows_in_the_data_are_refused(numbers, tmp_path):
+def test_refusals(numbers, tmp_path, monkeypatch):
+    """700 rows for five coefficients, 140 each."""
     _, rows, test, asked, _ = numbers
     file = write(pa.concat_tables([rows, test.slice(0, 9)]), tmp_path / "a.parquet")
     assert "9 of 160 test rows (6%) also stand in" in refusal(dw.score, file, test, stream=True, **asked)
+    file, rows, test, asked, _ = numbers
+
+    def of(**more):
+        return refusal(dw.score, file, test, stream=True, **(asked | more))
+
+    assert "drop one" in of(sample=10)
+    assert "sample=" in of(form="product")
+    assert "design whole" in of(pairs=20)
+    assert "only score" in refusal(dw.audit, before=file, after=file, test=test, stream=True)
+    several = rows.set_column(4, "label", [np.arange(len(rows)) % 3])
+    tests = test.set_column(4, "label", [np.arange(len(test)) % 3])
+    said = refusal(dw.score, write(several, tmp_path / "a.parquet"), tests, stream=True, prior_variance=1.0)
+    assert "softmax" in said
+    assert "sample=" in said
+    assert "Parquet and text" in refusal(dw.score, rows, test, stream=True, **asked)
+    gap = rows.set_column(0, "a0", [pa.array([None, *rows["a0"].to_pylist()[1:]], pa.float32())])
+    said = refusal(dw.score, write(gap, tmp_path / "b.parquet"), test, stream=True, **asked)
+    assert "missing values" in said
+    file, _, test, asked, _ = numbers
+    monkeypatch.setattr(streamed, "MANY", 141)
+    assert "too few for passes" in refusal(dw.score, file, test, stream=True, **asked)
 
 
 @pytest.mark.parametrize(("suffix", "where"), [(".csv", "rows 301 to 400"), (".parquet", "rows 281 to 400")])
@@ -145,34 +167,6 @@ def test_rows_are_counted_from_1_over_the_whole_file(tmp_path, monkeypatch, suff
     assert said.startswith(f"{path}, {where}: column 'a0' holds numbers, but 'blue' in data row 390:")
     path, said = of("label", "7")
     assert said.startswith(f"{path}, {where}: label '7' does not occur in the test set")
-
-
-def test_refusals(numbers, tmp_path):
-    file, rows, test, asked, _ = numbers
-
-    def of(**more):
-        return refusal(dw.score, file, test, stream=True, **(asked | more))
-
-    assert "drop one" in of(sample=10)
-    assert "sample=" in of(form="product")
-    assert "design whole" in of(pairs=20)
-    assert "only score" in refusal(dw.audit, before=file, after=file, test=test, stream=True)
-    several = rows.set_column(4, "label", [np.arange(len(rows)) % 3])
-    tests = test.set_column(4, "label", [np.arange(len(test)) % 3])
-    said = refusal(dw.score, write(several, tmp_path / "a.parquet"), tests, stream=True, prior_variance=1.0)
-    assert "softmax" in said
-    assert "sample=" in said
-    assert "Parquet and text" in refusal(dw.score, rows, test, stream=True, **asked)
-    gap = rows.set_column(0, "a0", [pa.array([None, *rows["a0"].to_pylist()[1:]], pa.float32())])
-    said = refusal(dw.score, write(gap, tmp_path / "b.parquet"), test, stream=True, **asked)
-    assert "missing values" in said
-
-
-def test_too_few_rows_for_a_coefficient_are_refused(numbers, monkeypatch):
-    """700 rows for five coefficients, 140 each."""
-    file, _, test, asked, _ = numbers
-    monkeypatch.setattr(streamed, "MANY", 141)
-    assert "too few for passes" in refusal(dw.score, file, test, stream=True, **asked)
 
 
 def test_different_rows_are_counted_without_keeping_them(monkeypatch):

@@ -180,7 +180,7 @@ def test_rows_and_sources_of_a_dataset(annotated, found):
     assert found.to_dict(bits=True)["rows"]["value"][0] == pytest.approx(rows.value[0] / np.log(2))
 
 
-def test_rows_of_the_test_set_have_no_value(annotated):
+def test_rows_of_the_test_set_have_no_value_and_what_makes_no_sense_is_refused(annotated):
     data, test, _ = annotated
     one = dw.Dataset(test.X[:1], test.y[:1], groups=["annotator 0"])
     both = dw.Dataset.concat([one, data.take(range(60))])
@@ -189,18 +189,6 @@ def test_rows_of_the_test_set_have_no_value(annotated):
     assert np.isfinite(found.rows.value[1:]).all()
     assert not found.rows.harmful[0]
     assert 0 not in found.least_trusted
-
-
-def test_cross_fit_judges_by_parts_that_did_not_choose(annotated):
-    data, test, _ = annotated
-    plain = dw.Dataset(data.X, data.y)
-    found = dw.values(plain, test, prior_variance=2.0, cross_fit=4).cross_fit
-    assert found.parts == 4
-    assert found.left_out > 10
-    assert found.change.positive
-
-
-def test_options_and_data_that_make_no_sense(annotated):
     data, test, _ = annotated
     few = data.take(range(40))
     plain = dw.Dataset(few.X, few.y)
@@ -211,3 +199,12 @@ def test_options_and_data_that_make_no_sense(annotated):
         assert words in refusal(dw.values, grouped, test, prior_variance=2.0)
     yard = dw.Yardstick.fit(test, prior_variance=2.0)
     assert "sealed, and has no rows" in refusal(dw.values, dw.seal(few, yard), test, yardstick=yard)
+
+
+def test_cross_fit_judges_by_parts_that_did_not_choose(annotated):
+    data, test, _ = annotated
+    plain = dw.Dataset(data.X, data.y)
+    found = dw.values(plain, test, prior_variance=2.0, cross_fit=4).cross_fit
+    assert found.parts == 4
+    assert found.left_out > 10
+    assert found.change.positive

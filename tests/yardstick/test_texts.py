@@ -70,7 +70,7 @@ def test_weights_are_tf_idf_of_scikit_learn_and_axes_its_truncated_svd():
     np.testing.assert_allclose(np.sqrt((mine**2).sum(axis=0))[:5], largest, rtol=1e-3)
 
 
-def test_texts_survive_a_file_and_a_forged_one_is_told():
+def test_texts_survive_a_file_and_a_forged_one_is_told(tmp_path):
     test, _ = reviews(60, 0)
     made = TextColumns.learn(test)
     written = json.loads(json.dumps(made.to_dict()))
@@ -83,6 +83,16 @@ def test_texts_survive_a_file_and_a_forged_one_is_told():
         TextColumns.from_dict({"body": nothing})
     with pytest.raises(DataworthError, match="no map"):
         TextColumns.from_dict([])
+    test, _ = reviews(80, 9)
+    data, _ = reviews(40, 10)
+    yard = dw.Yardstick.fit(test)
+    yard.save(tmp_path / "y.json")
+    again = dw.Yardstick.load(tmp_path / "y.json")
+    assert again == yard
+    assert np.array_equal(again.features(data), yard.features(data))
+    assert [column.kind for column in again.columns] == ["text"]
+    with pytest.raises(DataworthError, match="'body' is numeric, but text in the test set"):
+        again.features(dw.Dataset([[1.0]], ["sad"], names=["body"]))
 
 
 def test_text_is_told_from_categories_and_ids():
@@ -129,16 +139,3 @@ def test_pairs_have_no_intercept_and_no_side():
     plain = dw.score(data, test, yardstick=yard, ignore="all").value
     turned = dw.score(swapped(data), swapped(test), yardstick=yard, ignore="all").value
     assert turned == pytest.approx(plain, abs=1e-6)
-
-
-def test_a_yardstick_of_texts_is_saved_and_measures_alike(tmp_path):
-    test, _ = reviews(80, 9)
-    data, _ = reviews(40, 10)
-    yard = dw.Yardstick.fit(test)
-    yard.save(tmp_path / "y.json")
-    again = dw.Yardstick.load(tmp_path / "y.json")
-    assert again == yard
-    assert np.array_equal(again.features(data), yard.features(data))
-    assert [column.kind for column in again.columns] == ["text"]
-    with pytest.raises(DataworthError, match="'body' is numeric, but text in the test set"):
-        again.features(dw.Dataset([[1.0]], ["sad"], names=["body"]))

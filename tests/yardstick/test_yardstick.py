@@ -36,12 +36,14 @@ def test_it_is_fitted_from_the_test_set_alone():
     assert Yardstick.fit(SMALL, seed=4).chosen != small_yardstick().chosen  # other halves
 
 
-def test_labels_of_rows_without_weight_do_not_matter():
+def test_too_few_rows():
     """Weights are honoured: flipping the labels of rows of weight 0 changes nothing, of weight 1 it does."""
     wrong, bad = flipped(SMALL, 0.3, seed=0)
     weights = np.where(bad, 0.0, 1.0)
     right, other = (Yardstick.fit(T.with_weights(weights)).chosen for T in (SMALL, wrong))
     assert right == other != small_yardstick().chosen
+    assert "19 rows" in refusal(Yardstick.fit, SMALL.take(range(19)))
+    assert Yardstick.fit(SMALL.take(range(20)), prior_variance=1.0).rows == 20
 
 
 @pytest.fixture
@@ -162,11 +164,6 @@ def test_a_forged_file_is_told_what_is_wrong(saved, change, words):
     assert "was changed after it was made" in refusal(Yardstick.load, saved)
     saved.write_bytes(signed(content))
     assert words in refusal(Yardstick.load, saved)
-
-
-def test_too_few_rows():
-    assert "19 rows" in refusal(Yardstick.fit, SMALL.take(range(19)))
-    assert Yardstick.fit(SMALL.take(range(20)), prior_variance=1.0).rows == 20
 
 
 THREE = SMALL.with_labels(np.arange(40) % 3)
