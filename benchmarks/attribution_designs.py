@@ -1,4 +1,4 @@
-"""Do the designs *whole* and *row* attribute a true correction alike, and is blind cleaning ever informative?
+"""Do the designs *whole* and *matched* attribute a true correction alike, and is blind cleaning ever informative?
 
 On sets of scikit-learn: 15 % of the labels are wrong and corrected; the share of the rise from outside, with
 its standard error, by both designs. Then `drop-label-issues`, which is blind, by the design *method*.
@@ -74,7 +74,7 @@ def main():
             yard = dw.Yardstick.fit(test, seed=seed)
             options = {"yardstick": yard, "ignore": "all", "seed": seed, "keep": True}
             whole = dw.audit(noisy, right, test, **options)
-            row = dw.audit(noisy, right, test, design="row", **options)
+            row = dw.audit(noisy, right, test, design="matched", **options)
             shares = share(whole), share(row, row.case.plan.blocks)
             z = (shares[0][0] - shares[1][0]) / np.hypot(shares[0][1], shares[1][1])
             blind = dw.audit(noisy, test=test, curate=DropLabelIssues(), **options)

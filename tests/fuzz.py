@@ -41,7 +41,14 @@ def _table(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> Ca
     place = folder / f"bad.{name}"
     place.write_bytes(_content(name, rng, seeds))
     if rng.random() < 0.8:
-        more = [[], ["--label", "label"], ["--impute"], ["--exact-labels"], ["--decimal", ","], ["--json"]]
+        more = [
+            [],
+            ["--label", "label"],
+            ["--impute"],
+            ["--no-label-normalization"],
+            ["--decimal", ","],
+            ["--json"],
+        ]
         return Case(name, ["describe", place.name, *more[rng.integers(len(more))]])
     _copied(seeds, folder, "y.json", "test.csv")
     words = ["score", place.name, "--test", "test.csv", "--label", "label", "--yardstick", "y.json", "-q"]

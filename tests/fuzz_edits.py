@@ -234,7 +234,7 @@ def options_of(rng: np.random.Generator) -> dict:
     options: dict = {"ignore": "all"} if rng.random() < 0.6 else {}
     if rng.random() < 0.25:
         options |= {
-            "design": str(rng.choice(["row", "rate", "size"])),
+            "design": str(rng.choice(["matched", "proportional", "equal-size"])),
             "pairs": 12,
             "size": int(rng.integers(3, 13)),
         }

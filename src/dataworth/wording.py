@@ -24,16 +24,16 @@ def on_the_command_line() -> Iterator[None]:
 def option(name: str, value: object = None) -> str:
     """An option as whoever asked would give it: a keyword in Python, a flag on the command line.
 
-    >>> option("decimal", ","), option("exact_labels", True), option("sep")
-    ("decimal=','", 'exact_labels=True', 'sep=')
+    >>> option("decimal", ","), option("no_label_normalization", True), option("sep")
+    ("decimal=','", 'no_label_normalization=True', 'sep=')
     >>> with on_the_command_line():
-    ...     option("decimal", ","), option("exact_labels", True), option("id", "Kunden Nr")
-    ('--decimal ,', '--exact-labels', "--id 'Kunden Nr'")
+    ...     option("decimal", ","), option("no_label_normalization", True), option("id", "Kunden Nr")
+    ('--decimal ,', '--no-label-normalization', "--id 'Kunden Nr'")
     """
     if not _COMMAND_LINE.get():
         return f"{name}=" if value is None else f"{name}={value!r}"
-    flag = f"--{name.replace('_', '-')}"
-    return flag if value is None or value is True else f"{flag} {shlex.quote(str(value))}"
+    flag = f"--{'no-' if value is False else ''}{name.replace('_', '-')}"
+    return flag if value is None or isinstance(value, bool) else f"{flag} {shlex.quote(str(value))}"
 
 
 def needs_extra(what: str, extra: str) -> str:

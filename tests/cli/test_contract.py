@@ -79,7 +79,7 @@ SENSELESS = {
     "audit --ignore nonsense": "there is no check 'nonsense'",
     "audit --csv .": "is a directory, but a file is to be written",
     "audit --fail-on bad": f"the verdicts are {', '.join(VERDICTS)}",
-    "audit --fail-on harmful --design size": "gives no verdict",
+    "audit --fail-on harmful --design equal-size": "gives no verdict",
     "sensitivity --priors 1,0": "a prior variance is 0.0; it must be a positive number",
     "values -o v.txt": "v.txt: values are written as .parquet", "values --sample 20": "leave --sample out",
     "rank --stream": "leave --stream out",

@@ -12,7 +12,7 @@ import pytest
 
 import dataworth as dw
 from commands import MEASURING, call, measured, process, refused
-from dataworth.cli.job import NOT_KEPT
+from dataworth.cli.job import NOT_KEPT, as_words
 from dataworth.errors import DataworthError
 from dataworth.measure.options import PARSED, Options
 from dataworth.valuation.entry import parse_options
@@ -29,7 +29,7 @@ WORDS = [
     ("score", "--pairs 7 --size 20,10 --truncate 4", {"pairs": 7, "size": (20, 10), "truncate": 4.0}),
     ("score", "--size 20 --precision 0.5 --winsorize 3", {"size": 20, "precision": 0.5, "winsorise": 3.0}),
     ("score", "--form eta --eta joint -j 2", {"form": "eta", "eta": "joint", "jobs": 2}),
-    ("audit", "--design row --pairs 5 --size 12", {"design": "row", "pairs": 5, "size": 12}),
+    ("audit", "--design matched --pairs 5 --size 12", {"design": "matched", "pairs": 5, "size": 12}),
     ("rank", "--seed 4 --form product --jobs 1", {"seed": 4, "form": "product", "jobs": 1}),
     ("values", "--seed 4 --prior-variance 2", {"seed": 4, "prior_variance": 2.0}),
     ("forecast", "--model logistic", {"model": "logistic"}),
@@ -270,6 +270,12 @@ def test_ctrl_c_and_sigterm(folder, tmp_path, jobs, code, word):
     assert (child.returncode, out) == (code, "")
     assert err.splitlines()[-1] == f"{word}; continue with: dataworth resume {tmp_path / 'run'}"
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("given", [True, False, None])
+def test_a_switch_of_which_no_says_something_is_kept(given):
+    words = {True: ["--dayfirst"], False: ["--no-dayfirst"], None: []}
+    assert as_words({"dayfirst": given, "impute": False}) == words[given]
 
 
 def test_a_run_belongs_to_one_configuration(inside, tmp_path):

@@ -410,7 +410,7 @@ def test_curations_are_audited_by_name(inside, name):
         ("raw.csv more.csv --curate duplicate", "give either AFTER"),
         ("no.csv --curate magic", "there is no curation 'magic'"),
         ("raw.csv --curate add-rows:rows=no.csv", "no.csv: there is no such file"),
-        ("raw.csv --curate duplicate --design row", "known designs here: method, whole"),
+        ("raw.csv --curate duplicate --design matched", "known designs here: method, whole"),
         ("no.csv --curate duplicate --curate deduplicate", "--curate is given more than once"),
         ("raw.csv --curate remove-rows:group=purple", "there are 'blue', 'red'."),
         ("raw.csv --curate match-groups --size 3,20", "--size or --design whole makes it larger"),

@@ -199,7 +199,7 @@ def test_one_stray_word_in_a_column_of_numbers(tmp_path):
     path = text(tmp_path, "a,label\n" + "".join(f"{cell},{i % 2}\n" for i, cell in enumerate(cells)))
     for told in (refusal(path), refusal(path, label="a"), describe(path).problems[0]):
         assert "'oops' in data row 42" in told
-        assert "missing='oops'" in told
+        assert "na_values='oops'" in told
 
 
 def test_text_that_is_partly_numbers_is_text_and_said(tmp_path):
@@ -213,7 +213,7 @@ def test_text_that_is_partly_numbers_is_text_and_said(tmp_path):
     assert "column 'a' holds numbers, but '1_0' in data row 1" in refusal(file(["1_0"] * 11 + many))
     with pytest.warns(ReadingWarning, match="mixes numbers with text, such as '1_0'"):
         assert read(file(["1_0"] * 12 + many)).columns[0].kind == "categorical"
-    assert "but '3+' in data row 4" in refusal(file(["0", "1", "2", "3+"] * 25), numbers="a")
+    assert "but '3+' in data row 4" in refusal(file(["0", "1", "2", "3+"] * 25), numeric="a")
     ids = "".join(f"{i},{i % 2}\n" for i in range(40)) + "x1,1\n"
     assert read(text(tmp_path, "id,label,f\n" + ids.replace("\n", ",1\n"))).ids[-1] == "x1"
 

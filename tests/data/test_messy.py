@@ -91,12 +91,12 @@ COLUMNS = {
 @pytest.mark.parametrize("name", COLUMNS)
 def test_numbers_written_as_text_are_read_exactly_and_said(tmp_path, name):
     sep, cells = COLUMNS[name]
-    frame, note = FRAME.assign(price=cells), f"'price' ({cells[0]!r} is {PRICE[0]:.12g}); categories="
+    frame, note = FRAME.assign(price=cells), f"'price' ({cells[0]!r} is {PRICE[0]:.12g}); categorical="
     for source in (written(tmp_path, frame=frame, sep=sep), frame):
         D, said = heard(source)
         assert D.content_hash() == TRUTH.content_hash()
         assert note in said[-1]
-    _, said = heard(written(tmp_path, frame=frame, sep=sep), categories="price")
+    _, said = heard(written(tmp_path, frame=frame, sep=sep), categorical="price")
     assert not any("'price'" in note for note in said)
 
 
@@ -130,7 +130,7 @@ def test_codes_and_units_are_text(tmp_path):
     D, said = heard(path)
     assert D.columns[0].categories == ("01234", "89073")
     assert ["leading zeros, such as '01234'" in note for note in said] == [True]
-    D, said = heard(path, numbers="zip")
+    D, said = heard(path, numeric="zip")
     assert (D.X.ravel().tolist(), said) == ([1234, 89073], [])
 
 
@@ -139,7 +139,7 @@ def test_codes_and_units_are_text(tmp_path):
     [
         ('a,churn\n"1,234",0\n"5,678",1\n', "decimal", {".": [1234, 5678], ",": [1.234, 5.678]}),
         ("a;b;churn\n1.234;7;0\n5.678;8;1\n", "decimal", {".": [1.234, 5.678], ",": [1234, 5678]}),
-        ("a,churn\n03/04/2021,0\n03/05/2021,1\n", "dates", {"mdy": [18690, 18691], "dmy": [18720, 18750]}),
+        ("a,churn\n03/04/2021,0\n03/05/2021,1\n", "dayfirst", {False: [18690, 18691], True: [18720, 18750]}),
     ],
 )
 def test_what_a_column_leaves_open_is_asked(tmp_path, content, option, values):
@@ -179,14 +179,14 @@ def test_a_decimal_mark_that_the_file_contradicts_is_refused(tmp_path, rows, ask
     assert f"such as {rows[:3]!r}, but decimal={asked!r} was said: say decimal={found!r}" in said
     assert list(describe(path, label="churn", decimal=asked).problems) == [said.partition(": ")[2]]
     assert heard(path, decimal=found)[0].X[:, 0].tolist() == [3.5, 4.25]
-    left = heard(path, decimal=asked, categories="a")[0]  # nothing against it is left
+    left = heard(path, decimal=asked, categorical="a")[0]  # nothing against it is left
     assert left.X[0, 1] in (1.234, 1234)
 
 
 def test_two_currencies_have_no_common_number_and_it_is_said(tmp_path):
     D, said = heard(text(tmp_path, "a,churn\n$5,0\n€6,1\n$7,0\n"))
     assert D.columns[0].kind == "categorical"
-    assert told(said, "read as text: 'a' (is in $ and €); numbers=")
+    assert told(said, "read as text: 'a' (is in $ and €); numeric=")
 
 
 def test_digits_that_a_frame_calls_text_are_categories_unless_there_are_many():
@@ -208,7 +208,7 @@ def test_tokens_among_numbers_are_missing_values(tmp_path):
     D, said = heard(path, impute=True)
     assert np.isnan(D.X[-2:]).all()
     assert told(said, "taken for missing: 'a' ('-', '?', 2 cells)")
-    assert "?" in heard(path, categories="a", features="a")[0].columns[0].categories
+    assert "?" in heard(path, categorical="a", features="a")[0].columns[0].categories
 
 
 def test_a_first_row_of_data_is_no_header(tmp_path):
@@ -249,7 +249,7 @@ def test_what_is_not_guessed_says_what_helps(tmp_path):
     assert heard(path, sep="semicolon", encoding="latin-1")[0].content_hash() == TRUTH.content_hash()
     assert "this is not utf-8 text" in refusal(read, path, encoding="utf-8")
     assert "there is no encoding 'klingon'" in refusal(read, path, encoding="klingon")
-    for name, wrong in {"sep": ";;", "decimal": "x", "dates": "ymd", "header": "perhaps"}.items():
+    for name, wrong in {"sep": ";;", "decimal": "x", "dayfirst": "ymd", "header": "perhaps"}.items():
         assert f"{name} is " in refusal(read, path, **{name: wrong})
 
 
@@ -295,9 +295,16 @@ def test_labels_in_several_spellings_are_one(tmp_path):
     D, said = heard(written(tmp_path, frame=FRAME.assign(churn=spelled)))
     assert D.content_hash() == TRUTH.content_hash()
     assert said[0].startswith("labels that differ only in case or spaces are one: ")
-    assert said[0].endswith("(3 rows); exact_labels=True keeps them apart")
-    assert heard(FRAME.assign(churn=spelled))[1][0].endswith("(11 rows); exact_labels=True keeps them apart")
-    assert len(set(heard(written(tmp_path, frame=FRAME.assign(churn=spelled)), exact_labels=True)[0].y)) > 2
+    assert said[0].endswith("(3 rows); no_label_normalization=True keeps them apart")
+    assert heard(FRAME.assign(churn=spelled))[1][0].endswith(
+        "(11 rows); no_label_normalization=True keeps them apart"
+    )
+    assert (
+        len(
+            set(heard(written(tmp_path, frame=FRAME.assign(churn=spelled)), no_label_normalization=True)[0].y)
+        )
+        > 2
+    )
     letters, said = heard(text(tmp_path, "a,churn\n1,a\n2,A\n"))
     assert (letters.y.tolist(), said) == (["a", "A"], [])
 
@@ -337,9 +344,9 @@ def test_the_test_set_never_follows_the_data(tmp_path):
     (_, D), _ = together(tmp_path, proves, opens)
     assert D.X.tolist() == [[1.234], [5.678]]
     days = "a,y\n03/04/2021,0\n03/05/2021,1\n", "a,y\n23/04/2021,0\n03/04/2021,1\n"
-    (T, D), _ = together(tmp_path, *days, dates="dmy")
+    (T, D), _ = together(tmp_path, *days, dayfirst=True)
     assert T.X[0, 0] == D.X[1, 0] == (datetime.date(2021, 4, 3) - datetime.date(1970, 1, 1)).days
-    for contents, word in (((opens, proves), "decimal=','"), (days, "dates='dmy'")):
+    for contents, word in (((opens, proves), "decimal=','"), (days, "dayfirst=True")):
         files = [text(tmp_path, content, f"{i}.csv") for i, content in enumerate(contents)]
         (problem,) = sentences(read_together(files, lead=0, label="y"))
         assert problem.startswith(f"{files[0]}: ")
@@ -471,11 +478,11 @@ def test_cells_that_are_the_marker_are_missing(tmp_path, marker, form):
     if form == "parquet":
         source.to_parquet(tmp_path / "a.parquet")
         source = tmp_path / "a.parquet"
-    told = describe(source, missing=marker, impute=True)
+    told = describe(source, na_values=marker, impute=True)
     assert told.missing == {"Alter": 3}
     assert any(f"read as missing, as asked: 'Alter' ({marker!r}, 3 cells)" in note for note in told.notes)
     with warnings.catch_warnings(action="ignore", category=ReadingWarning):
-        data = dw.read(source, missing=["zz", marker], impute=True)
+        data = dw.read(source, na_values=["zz", marker], impute=True)
     found = data.X[:, data.names.index("Alter")]
     np.testing.assert_array_equal(np.flatnonzero(np.isnan(found)), GONE)
     np.testing.assert_array_equal(np.delete(found, GONE), np.delete(AGES, GONE))
@@ -483,9 +490,9 @@ def test_cells_that_are_the_marker_are_missing(tmp_path, marker, form):
 
 def test_a_command_says_what_took_effect(tmp_path):
     path = marked(tmp_path / "a.csv", "xx")
-    words = ["commit", str(path), "--missing", "xx", "--impute", "--key", "k" * 16]
+    words = ["commit", str(path), "--na-values", "xx", "--impute", "--key", "k" * 16]
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 0
     lines = done.stderr.splitlines()
-    assert "dataworth: read as missing, as asked: 'Alter' ('xx', 3 cells); --missing says what is" in lines
+    assert "dataworth: read as missing, as asked: 'Alter' ('xx', 3 cells); --na-values says what is" in lines
     assert CliRunner().invoke(app, [*words, "-q"]).stderr == ""

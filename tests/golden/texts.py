@@ -37,6 +37,7 @@ def results():
     """One of every kind, and of every way in which it is told."""
     test, options = held_out(), {"yardstick": yardstick(), "keep": True}
     quietly = {**options, "ignore": "all"}
+    drawn = {"pairs": 4, "size": 20, **quietly}
     score = dw.score(DATA, test, **options)
     cut = dw.audit(DATA, DATA.take(range(20)), test, **quietly)
     rise = dw.audit(NOISY, NOISY.take(~BAD), test, **options)
@@ -50,7 +51,7 @@ def results():
         "score": score,
         "score-numeric": dw.score(numeric_labels(60, seed=1), numeric_labels(80, seed=2), ignore="all"),
         "audit-rise": rise, "audit-cut": cut,
-        "audit-size": dw.audit(NOISY, NOISY.take(~BAD), test, design="size", pairs=4, size=20, **quietly),
+        "audit-size": dw.audit(NOISY, NOISY.take(~BAD), test, design="equal-size", **drawn),
         "rank": ranking, "rank-alone": replace(ranking, ranking=ranking.ranking[:1]),
         "values": dw.values(sourced, test, cross_fit=2, yardstick=yardstick()),
         "contributions": dw.contributions(

@@ -46,8 +46,8 @@ REFUSED = [
     *[("1 or more", lambda n=n: pair_sizes(100, 100, 10, n)) for n in (0, (0, 5), (5, 0))],
     ("the data has only 30 rows", lambda: pair_sizes(30, 100, 10, 31)),
     ("the test set has only 100 rows", lambda: pair_sizes(30, 100, 10, (30, 101))),
-    ("known designs here: whole, pairs", lambda: chosen(design="row")),
-    ("known designs here: method, whole, pairs", lambda: chosen("curate", design="row")),
+    ("known designs here: whole, pairs", lambda: chosen(design="matched")),
+    ("known designs here: method, whole, pairs", lambda: chosen("curate", design="matched")),
     *[
         ("mean nothing to it", lambda n=n: chosen("audit", design="whole", **{n: 10}))
         for n in ("pairs", "size")

@@ -177,7 +177,7 @@ def others():
     yield "score", dw.score(DATA, test, **options, **PAIRS)
     yield "score", dw.score(DATA, test, **options, truncate=3.0)
     yield "score", dw.score(dw.seal(DATA, yardstick()), test, **options)
-    for design in ("row", "rate"):
+    for design in ("matched", "proportional"):
         yield "audit", dw.audit(NOISY, NOISY.take(~BAD), test, design=design, **options, **PAIRS)
     yield "audit", dw.audit(NOISY, test=test, curate=lambda data: data.take(range(10)), **options, **PAIRS)
 

@@ -37,7 +37,7 @@ def right_rows(D):
     return D.take(~BAD[D.ids.astype(int)])
 
 
-DESIGNS = ("whole", "row", "method")
+DESIGNS = ("whole", "matched", "method")
 
 
 @cache
@@ -45,7 +45,7 @@ def corrected(design):
     """Wrong labels put right, or left out by a method."""
     if design == "method":
         return audit(with_ids(NOISY.X, NOISY.y), curate=right_rows, keep=True, **DRAWN)
-    return audit(NOISY, CLEAN, design=design, keep=True, **(DRAWN if design == "row" else {}))
+    return audit(NOISY, CLEAN, design=design, keep=True, **(DRAWN if design == "matched" else {}))
 
 
 @pytest.mark.parametrize("design", DESIGNS)
@@ -65,7 +65,7 @@ def test_the_parts_of_a_rise_add_up(design):
 
 
 def test_a_draw_takes_what_a_baseline_made_of_its_rows():
-    found = corrected("row")
+    found = corrected("matched")
     whole = corrected("whole").case.design.draw(0).arms
     draw = found.case.design.draw(3)
     for arm in own_arms(found):
@@ -206,7 +206,7 @@ def test_wrong_labels_that_make_sure_data_less_sure_are_no_information():
     assert found.attribution.best_baseline.startswith("random_relabel")
 
 
-@pytest.mark.parametrize("options", [{}, {"design": "row", **DRAWN}])
+@pytest.mark.parametrize("options", [{}, {"design": "matched", **DRAWN}])
 def test_baselines_are_not_asked_where_nothing_rose(options):
     found = audit(CLEAN, CLEAN.take(range(40)), keep=True, **options)
     assert found.attribution is None

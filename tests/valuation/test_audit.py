@@ -31,19 +31,21 @@ def true_rows(D):
     return D.take((D.X[:, 0] - D.X[:, 1] > 0) == (D.y == 1))
 
 
-@pytest.mark.parametrize("options", [{}, {"design": "row"} | SMALL_PAIRS, {"design": "rate"} | SMALL_PAIRS])
+@pytest.mark.parametrize(
+    "options", [{}, {"design": "matched"} | SMALL_PAIRS, {"design": "proportional"} | SMALL_PAIRS]
+)
 def test_a_filter_of_wrong_labels_raises_the_information(options):
     """A third of the labels wrong, then removed: shown for each of 30 seeds, in all three designs. Blind
     baselines find many of them: informative for 25, recycled for 5 in the design whole."""
     result = audit(NOISY, FILTERED, **options)
-    rate = options.get("design") == "rate"  # which has no baselines
+    rate = options.get("design") == "proportional"  # which has no baselines
     assert result.verdict in (("improved",) if rate else ("informative", "improved", "recycled"))
     assert result.interval[0] > 0
     assert result.delta == pytest.approx(result.after - result.before)
     assert result.control.selection == pytest.approx(result.after - result.control.value)
 
 
-@pytest.mark.parametrize("options", [{}, {"design": "row"} | SMALL_PAIRS])
+@pytest.mark.parametrize("options", [{}, {"design": "matched"} | SMALL_PAIRS])
 def test_shuffled_labels_are_harmful(options):
     """Harmful for each of 30 seeds, in both designs."""
     result = audit(DATA, SHUFFLED, **options)
@@ -123,7 +125,7 @@ def test_edited_features_count_as_they_are_after():
 def test_rows_are_matched_in_the_design_row():
     """Half of `before` removed: what is drawn loses about half, and the control loses as many. A count is
     hypergeometric with mean 20 and standard deviation 2.8; the mean of 30 within 5 of its deviations."""
-    table = audit(DATA, DATA.take(range(0, 160, 2)), design="row", pairs=30, size=40).table
+    table = audit(DATA, DATA.take(range(0, 160, 2)), design="matched", pairs=30, size=40).table
     before, after, control = (table.column("data_rows", arm) for arm in ("before", "after", "control"))
     assert (before == 40).all()
     assert (after == control).all()
@@ -134,10 +136,10 @@ def test_rows_are_matched_in_the_design_row():
 @pytest.mark.parametrize(
     ("design", "before", "after", "rows"),
     [
-        ("row", DATA, Dataset.concat([DATA, classes(80, seed=9)]), (40, 60, 40)),  # 80 new to 160 old
-        ("rate", NOISY, FILTERED, (40, 26, 26)),  # 40·104/160
-        ("rate", FILTERED, NOISY, (40, 62, 62)),
-        ("size", NOISY, FILTERED, (40, 40)),
+        ("matched", DATA, Dataset.concat([DATA, classes(80, seed=9)]), (40, 60, 40)),  # 80 new to 160 old
+        ("proportional", NOISY, FILTERED, (40, 26, 26)),  # 40·104/160
+        ("proportional", FILTERED, NOISY, (40, 62, 62)),
+        ("equal-size", NOISY, FILTERED, (40, 40)),
     ],
 )
 def test_rows_of_every_arm_in_the_designs_that_draw(design, before, after, rows):

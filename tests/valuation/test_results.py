@@ -29,7 +29,7 @@ KINDS = {
     "score whole": lambda **o: dw.score(DATA, held_out(), **o),
     "score pairs": lambda **o: dw.score(DATA, held_out(), **PAIRS, **o),
     "audit whole": audit,
-    **{f"audit {d}": partial(audit, design=d, **PAIRS) for d in ("row", "rate", "size")},
+    **{f"audit {d}": partial(audit, design=d, **PAIRS) for d in ("matched", "proportional", "equal-size")},
     "audit method": lambda **o: dw.audit(NOISY, test=held_out(), curate=half, **PAIRS, **o),
     "rank": lambda **o: dw.rank({"a": DATA, "b": NOISY}, held_out(), **o),
     "sealed score": lambda **o: dw.score(dw.seal(DATA, yardstick()), held_out(), **o),

@@ -195,7 +195,9 @@ def test_the_probes_are_cut_as_the_audit_is():
     )
     assert (found.rise, found.labels, found.more_rows) == (seen.rise, seen.proportion, seen.rows)
     assert (found.of_rows, seen_by(DATA.take(range(40)), DATA.take(range(30))).of_rows) == (100, 40)
-    assert seen_by(DATA, DATA.take(~BAD), design="row", pairs=5, size=40) is None  # pairs have no such probes
+    assert (
+        seen_by(DATA, DATA.take(~BAD), design="matched", pairs=5, size=40) is None
+    )  # pairs have no such probes
     T, many = classes(2600, seed=3), classes(2000, seed=5)
     assert seen_by(DATA, DATA.take(~BAD), T).of_rows == 160
     assert seen_by(many, many.take(range(1900)), T).of_rows == 500

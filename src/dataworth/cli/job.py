@@ -55,8 +55,10 @@ FILES = ("yardstick", "values", *WRITTEN)
 """Options that name files."""
 TRUSTED = ("model", "text_encoder", "engine", "address")
 """Options by which files can have their code run, or get hold of rows."""
-REPEATED = ("missing", "report")
+REPEATED = ("na_values", "report")
 """Options that are given once for each of several values; several of the others stand between commas."""
+TRISTATE = ("dayfirst",)
+"""Switches of which no says something else than nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,6 +168,8 @@ def as_words(given: Mapping[str, Any]) -> list[str]:
         flag = f"--{name.replace('_', '-')}"
         if value is True:
             words.append(flag)
+        elif value is False and name in TRISTATE:
+            words.append(flag.replace("--", "--no-", 1))
         elif value is not None and value is not False:
             several = value if isinstance(value, list | tuple) else [value]
             each = several if name in REPEATED else [",".join(map(str, several))]
@@ -316,8 +320,8 @@ def failing_verdicts(fail_on: str | None, design: str | None) -> frozenset[str]:
         raise DataworthError(
             f"--fail-on {unknown[0]!r} is no verdict; the verdicts are {', '.join(VERDICTS)}."
         )
-    if design == "size":
+    if design == "equal-size":
         raise DataworthError(
-            "the design size gives no verdict, so --fail-on would never fail: drop one of them."
+            "the design equal-size gives no verdict, so --fail-on would never fail: drop one of them."
         )
     return frozenset(words)

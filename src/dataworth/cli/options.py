@@ -21,7 +21,8 @@ PANELS = {"Columns": "Columns (the same in all files)", "Showing": "Output", "Op
 """Headings of groups of options in `--help`, where it is not their name."""
 WRITTEN = "How files are written"
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
-SHORT = {"jobs": ("--jobs", "-j"), "quiet": ("--quiet", "-q"), "verbose": ("--verbose", "-v")}
+SHORT: dict[str, tuple[str, ...]] = {"dayfirst": ("--dayfirst/--no-dayfirst",)}
+SHORT |= {"jobs": ("--jobs", "-j"), "quiet": ("--quiet", "-q"), "verbose": ("--verbose", "-v")}
 SHORT |= {"winsorise": ("--winsorise", "--winsorize"), "slices": ("--slice", "--slices")}
 NO_CACHE = (" /--no-cache",)
 WORDS: dict[str, Any] = {"yardstick": Path | None, "run_dir": Path | None, "size": str | None, "eta": str}
@@ -30,8 +31,8 @@ WORDS |= {"ledger": Path | None, "values": Path | None, "cache": bool}
 """Options of measurements (`measure.options`) that the command line takes in another form."""
 UNLOADED = dict.fromkeys(("Yardstick", "Model", "Engine", "Run"), Any)
 """Types of options that are not imported for help."""
-SELDOM = {"text_encoder", "categories", "numbers", "decimal", "dates", "exact_labels", "sep", "encoding"}
-SELDOM |= {"header", "sheet", "missing", "sample", "stream", "bits"}
+SELDOM = {"text_encoder", "categorical", "numeric", "decimal", "dayfirst", "no_label_normalization", "sep"}
+SELDOM |= {"encoding", "header", "sheet", "na_values", "sample", "stream", "bits"}
 """Options about columns and output that `--help-all` shows and `--help` does not."""
 
 
@@ -52,16 +53,18 @@ class Columns:
     text_encoder: str | None = option(
         None, "Sentence-transformers model for texts (default: hashed n-grams)."
     )
-    categories: str | None = option(None, "Columns to keep as text, though they look like numbers.", WRITTEN)
-    numbers: str | None = option(None, "Columns of numbers, though they look like codes (007).", WRITTEN)
+    categorical: str | None = option(None, "Columns to keep as text, though they look like numbers.", WRITTEN)
+    numeric: str | None = option(None, "Columns of numbers, though they look like codes (007).", WRITTEN)
     decimal: str | None = option(None, "Decimal mark, . or , where 1,234 could be either number.", WRITTEN)
-    dates: str | None = option(None, "dmy or mdy, where 03/04/2021 could be either day.", WRITTEN)
-    exact_labels: bool = option(False, "Keep labels apart that differ only in case or spaces.", WRITTEN)
+    dayfirst: bool | None = option(None, "Whether 03/04/2021 is in April, where it could be either.", WRITTEN)
+    no_label_normalization: bool = option(
+        False, "Keep labels apart that differ only in case or spaces.", WRITTEN
+    )
     sep: str | None = option(None, "Separator of text files: ';', tab, space, … (default: found).", WRITTEN)
     encoding: str | None = option(None, "Encoding of text files, such as cp1252 (default: found).", WRITTEN)
     header: str | None = option(None, "yes or no: the first row names the columns (default: yes).", WRITTEN)
     sheet: str | None = option(None, "Sheet of an .xlsx (default: the first with rows).", WRITTEN)
-    missing: list[str] | None = option(None, "Text for a missing value: -999; can be repeated.", WRITTEN)
+    na_values: list[str] | None = option(None, "Text for a missing value: -999; can be repeated.", WRITTEN)
     sample: int | None = option(None, "Rows of data files to draw at random (default: all).", WRITTEN)
     stream: bool = option(False, "Read data in passes (score, seal), as is done with large files.", WRITTEN)
 

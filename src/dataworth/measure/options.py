@@ -103,7 +103,7 @@ class Auditing(Drawing, total=False):
 
 DESIGNS = {
     "score": ("whole", "pairs"),
-    "audit": ("whole", "row", "rate", "size", "pairs"),
+    "audit": ("whole", "matched", "proportional", "equal-size", "pairs"),
     "curate": ("method", "whole", "pairs"),
     "rank": ("whole",),
 }
@@ -150,8 +150,8 @@ class Options:
     winsorise: float | None = option(None, "Count PMI beyond ± this many nats as ± that (tables stay raw).")
     design: str | None = option(
         None,
-        "whole (the default): the data as they are; pairs: draws of a size. Of audits also: row, rate, size; "
-        "of methods: method (the default), applied to each draw, or whole (the default of add-rows and "
+        "whole (the default): the data as they are; pairs: draws of a size. Of audits also: matched, "
+        "proportional, equal-size; of methods: method (the default), applied to each draw, or whole (the default of add-rows and "
         "self-label), once to all rows.",
     )
     pairs: int | None = option(None, "Number of pairs; selects the design pairs.")

@@ -38,17 +38,17 @@ def read(
     exclude: str | Sequence[str] | None = None,
     attribute: str | int | None = None,
     *,
-    categories: str | Sequence[str] | None = None,
-    numbers: str | Sequence[str] | None = None,
+    categorical: str | Sequence[str] | None = None,
+    numeric: str | Sequence[str] | None = None,
     decimal: str | None = None,
-    dates: str | None = None,
-    exact_labels: bool = False,
+    dayfirst: bool | None = None,
+    no_label_normalization: bool = False,
     sep: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
     sheet: str | None = None,
     sample: int | None = None,
-    missing: str | Sequence[str] | None = None,
+    na_values: str | Sequence[str] | None = None,
 ) -> Dataset:
     """Read a Dataset from a file, a directory or pattern of files, a frame, or another table.
 
@@ -70,18 +70,18 @@ def read(
         impute: keep missing feature values, as NaN, for the yardstick to fill in, instead of refusing them.
         exclude: names or patterns of columns to leave out.
         attribute: the column that `match-groups`, `reweight` and the attribute check look at.
-        categories: columns that are text as it is written, also if they look like numbers or dates.
-        numbers: columns that are numbers, also if they look like codes (`007`).
+        categorical: columns that are text as it is written, also if they look like numbers or dates.
+        numeric: columns that are numbers, also if they look like codes (`007`).
         decimal: "." or ",", where the file leaves open whether `1,234` is 1234 or 1.234.
-        dates: "dmy" or "mdy", where it leaves open whether 03/04/2021 is in March or in April.
-        exact_labels: keep labels apart that differ only in case or spaces.
+        dayfirst: where it leaves open whether 03/04/2021 is in April (True) or in March (False).
+        no_label_normalization: keep labels apart that differ only in case or spaces.
         sep: the separator of a text file; found by default.
         encoding: its encoding; by default UTF-8 or what its first bytes say, else Windows-1252.
         header: whether its first row names the columns, as it does by default.
         sheet: the sheet of an xlsx; the first by default.
         sample: how many rows to draw at random, without loading the others: of a Parquet or text file that
             does not fit in memory, say. Each set of as many rows is as likely as any other.
-        missing: a text, or several, that stands for a missing value, beside empty cells, NA and the like:
+        na_values: a text, or several, that stands for a missing value, beside empty cells, NA and the like:
             "xx", or a number such as -999.
 
     Returns:

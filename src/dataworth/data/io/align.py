@@ -35,15 +35,15 @@ class Options(Asked, total=False):
     sep: str | None
     encoding: str | None
     decimal: str | None
-    dates: str | None
+    dayfirst: bool | None
     header: str | bool | None
     sheet: str | None
-    categories: Wishes
-    numbers: Wishes
-    exact_labels: bool
+    categorical: Wishes
+    numeric: Wishes
+    no_label_normalization: bool
     sample: int | None
     stream: bool
-    missing: str | Sequence[str] | None
+    na_values: str | Sequence[str] | None
 
 
 @dataclass
@@ -107,12 +107,14 @@ def read_together(
         read.problems += dict.fromkeys(wrong.values())
         read.roles = role_of.with_kinds(read.part.table, read.roles, read.problems)
         known |= {n: to for n, to in read.schema.types.items() if n not in known or known[n].kind == "empty"}
-        free.append({*wrong, *overrides.kinds, *overrides.categories, *overrides.numbers})
+        free.append({*wrong, *overrides.kinds, *overrides.categorical, *overrides.numeric})
     _leave_out(ordered, free, lead is not None, impute)
     for read in ordered:
         _finish(read, ordered[0], columns, impute)
     done = [read for read in ordered if read.data is not None]
-    spelled = {} if options.get("exact_labels") else schemas.spelled_alike([read.data.y for read in done])
+    spelled = (
+        {} if options.get("no_label_normalization") else schemas.spelled_alike([read.data.y for read in done])
+    )
     for read in done:
         _spell(read, spelled)
     used = columns if first is None or first.data is None else first.data.columns
@@ -144,20 +146,22 @@ def _parsed(options: Mapping[str, Any], columns: Sequence[Column]) -> tuple[Deli
         raise DataworthError(f"sep is {sep!r}, but one character is expected: give ';', tab or the like")
     if sample is not None and (not isinstance(sample, int) or sample < 1):
         raise DataworthError(f"sample is {sample!r}, but a number of rows is expected: give 1 or more")
-    choices = {"header": ("yes", "no", True, False), "decimal": (".", ","), "dates": ("dmy", "mdy")}
+    choices = {"header": ("yes", "no", True, False), "decimal": (".", ","), "dayfirst": (True, False)}
     for name, known in choices.items():
         if options.get(name) not in (None, *known):
             raise DataworthError(f"{name} is {options[name]!r}: give {' or '.join(map(repr, known[:2]))}")
-    given = options.get("missing")
+    given = options.get("na_values")
     markers = [given] if isinstance(given, str | int | float) else list(given or ())
     if wrong := [one for one in markers if isinstance(one, bool) or not isinstance(one, str | int | float)]:
-        raise DataworthError(f"missing is {wrong[0]!r}: give the text, or a list of texts, that stands there")
+        raise DataworthError(
+            f"na_values is {wrong[0]!r}: give the text, or a list of texts, that stands there"
+        )
     header = None if header is None else header in ("yes", True)
     na_values = tuple(dict.fromkeys(str(one).strip() for one in markers))
     how = Delimited(sep, options.get("encoding"), header, options.get("sheet"), na_values, sample)
-    categories, numbers = (wishes_of(options.get(name) or (), ()) for name in ("categories", "numbers"))
-    said = options.get("decimal"), options.get("dates"), schemas.kinds_of(columns)
-    return how, schemas.TypeOverrides(categories, numbers, *said)
+    categorical, numeric = (wishes_of(options.get(name) or (), ()) for name in ("categorical", "numeric"))
+    said = options.get("decimal"), options.get("dayfirst"), schemas.kinds_of(columns)
+    return how, schemas.TypeOverrides(categorical, numeric, *said)
 
 
 def _begin(read: Read, how: Delimited, wanted: bool, streams: bool) -> None:
@@ -262,6 +266,6 @@ def _spell(read: Read, spelled: Mapping[str, str]) -> None:
     if other := [(text, said) for text, said in each if text != said]:
         pairs = ", ".join(f"{text!r} as {said!r}" for text, said in sorted(set(other))[:5])
         about = f"{pairs} ({counted(len(other), 'row')})"
-        says = f"{option('exact_labels', True)} keeps them apart"
+        says = f"{option('no_label_normalization', True)} keeps them apart"
         read.part.notes.append(Note("labels that differ only in case or spaces are one", says, about))
     read.data, read.schema = made, replace(read.schema, spelled=spelled)

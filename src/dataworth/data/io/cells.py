@@ -262,7 +262,7 @@ def look_at(column: Any, name: str, typed: bool, wanted: bool) -> Look:
     others = said.filter(pa.array(~numeric)).unique().to_pylist()
     # not 3+, which says something
     alone = len(others) == 1 and not any(letter.isdigit() for letter in others[0])
-    told = f", which {option('missing', others[0])} reads as missing" if alone else ""
+    told = f", which {option('na_values', others[0])} reads as missing" if alone else ""
     return Look("text", mixed=f"mixes numbers with text, such as {others[0]!r}{told}")
 
 

@@ -87,7 +87,7 @@ def part_of(source: Any, how: Delimited | None = None) -> Part:
     part.table, found = cleaned(part.table, how.na_values)
     for name, marker, count in found:
         about = f"{name!r} ({marker!r}, {counted(count, 'cell')})"
-        says = f"{option('missing')} says what is"
+        says = f"{option('na_values')} says what is"
         part.notes.append(Note("read as missing, as asked", says, about, plain=True))
         part.cleaned.add(name)
     return part

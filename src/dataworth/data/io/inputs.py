@@ -140,7 +140,7 @@ def _key(source: Any) -> Any:
 
 def _nowhere(asked: Mapping[str, Any], names: Collection[str]) -> Iterator[str]:
     """Columns that are to be left out, or to be text or numbers, and are in no source."""
-    for name in ("exclude", "categories", "numbers") if names else ():
+    for name in ("exclude", "categorical", "numeric") if names else ():
         for wanted in wishes_of(asked.get(name) or (), list(names)):
             start = wanted.removesuffix("*")
             like = name == "exclude" and wanted.endswith("*") and any(n.startswith(start) for n in names)

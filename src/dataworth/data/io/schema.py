@@ -32,17 +32,21 @@ from dataworth.data.vectors import as_labels, as_texts, as_weights, text_keys
 from dataworth.errors import DataworthError
 from dataworth.wording import counted, option
 
-OPTIONS = {"number": "decimal", "date": "dates"}
+SAID: dict[str, dict[str, tuple[str, Any]]] = {
+    "number": {mark: ("decimal", mark) for mark in ".,"},
+    "date": {"mdy": ("dayfirst", False), "dmy": ("dayfirst", True)},
+}
+"""The option by which users say how a column is written, by the ways of `cells.WAYS`."""
 
 
 @dataclass(frozen=True)
 class TypeOverrides:
     """What users say of the types of columns; `kinds`: what columns of a yardstick are."""
 
-    categories: Collection[str] = ()
-    numbers: Collection[str] = ()
+    categorical: Collection[str] = ()
+    numeric: Collection[str] = ()
     decimal: str | None = None
-    dates: str | None = None
+    dayfirst: bool | None = None
     kinds: Mapping[str, Is] = field(default_factory=dict)
 
 
@@ -93,10 +97,10 @@ class Schema:
         used = {role.column: role.role for role in roles if role.kind != "pair"}
         # others are compared as text
         typed = {name for name, role in used.items() if role in ("label", "weight", "feature")}
-        wanted = typed & {*overrides.numbers, *(n for n, kind in overrides.kinds.items() if kind == "number")}
+        wanted = typed & {*overrides.numeric, *(n for n, kind in overrides.kinds.items() if kind == "number")}
         said = {*used} - part.cleaned if part.typed else set()  # what their format calls text
         looks = {n: cells.look_at(part.table[n], n, n in said, n in wanted) for n in used}
-        mark, problems = _decimal_mark(part, looks, typed - set(overrides.categories), overrides.decimal)
+        mark, problems = _decimal_mark(part, looks, typed - set(overrides.categorical), overrides.decimal)
         types: dict[str, ColumnType] = {}
         for name, look in looks.items():
             leading, numeric = known.get(name), name in typed
@@ -176,7 +180,7 @@ def _decimal_mark(
     return mark, {
         name: f"column {name!r} has decimal {'commas' if other == ',' else 'points'}, such as"
         f" {one.such!r}, but {option('decimal', asked)} was said: say {option('decimal', other)} instead, or"
-        f" keep the text with {option('categories')}"
+        f" keep the text with {option('categorical')}"
         for name, one in found.items()
         if asked and shown == {other} and one.how == other
     }
@@ -187,15 +191,15 @@ def _type_of(
 ) -> tuple[ColumnType, str]:
     """What a column is, as asked, as in the test set, or as it looks; and what is wrong with that."""
     kind = look.kind if leading is None or leading.kind in ("empty", "as it is") else leading.kind
-    kind = overrides.kinds.get(name, "number" if name in overrides.numbers else kind)
-    kind = "text" if name in overrides.categories else kind
+    kind = overrides.kinds.get(name, "number" if name in overrides.numeric else kind)
+    kind = "text" if name in overrides.categorical else kind
     made, notes, plain = ColumnType(kind, look.plain), [], look.plain
     if kind in ("other", "empty") or look.kind in ("other", "empty"):
         return made, ""
     if kind == "text":
-        if look.mixed and name not in overrides.categories:
+        if look.mixed and name not in overrides.categorical:
             about, usual = f"{name!r} ({look.mixed})", look.mixed == cells.AS_A_FRAME_SAYS
-            notes.append(Note("read as text", f"{option('numbers')} reads numbers", about, usual))
+            notes.append(Note("read as text", f"{option('numeric')} reads numbers", about, usual))
         return replace(made, mixed=look.mixed, notes=tuple(notes)), ""
     found = look.readings.get(kind)
     if look.kind == "text" and found is None:
@@ -204,15 +208,15 @@ def _type_of(
         out = option("exclude", name)
         return made, f"column {name!r} holds {look.kind}s, but {kind}s elsewhere: leave it out with {out}"
     if plain is None and found is not None:
-        asked = mark if kind == "number" else overrides.dates
+        asked = mark if kind == "number" else {None: None, False: "mdy", True: "dmy"}[overrides.dayfirst]
         how = found.how or asked or (leading.how if leading else "")
         if found.open and not how:
-            say = " or ".join(option(OPTIONS[kind], way) for way in cells.WAYS[kind])
+            say = " or ".join(option(*SAID[kind][way]) for way in cells.WAYS[kind])
             return made, f"column {name!r} leaves open what {found.open!r} is: say {say}"
         made = ColumnType(kind, how=how, signs=found.signs)
         such = found.open or found.such or (part.table[name].drop_null()[0].as_py() if part.typed else "")
         plainly = not found.open and not part.typed and re.match(cells.PLAIN, such)
-        if such and not plainly and name not in {*part.cleaned, *overrides.numbers}:
+        if such and not plainly and name not in {*part.cleaned, *overrides.numeric}:
             value = cells.read_as(pa.array([such]), kind, how, found.signs)[0].as_py()
             form = ".12g" if kind == "number" else "%Y-%m-%d"
             shown = "nothing" if value is None else format(value, form)
@@ -221,7 +225,7 @@ def _type_of(
         made = replace(made, how=".")
     if look.tokens:
         tokens = f"{', '.join(map(repr, sorted(look.tokens)))}, {counted(sum(look.tokens.values()), 'cell')}"
-        says = f"{option('categories')} keeps the text"
+        says = f"{option('categorical')} keeps the text"
         notes.append(Note("taken for missing", says, f"{name!r} ({tokens})"))
     return replace(made, notes=tuple(notes)), ""
 
@@ -229,9 +233,9 @@ def _type_of(
 def note_of(kind: str, about: str, plain: bool = False) -> Note:
     """That a column holds numbers or dates that are written as text; dates are told of in any case."""
     if kind == "number":
-        says = f"{option('categories')} keeps the text, {option('decimal')} says the decimal mark"
+        says = f"{option('categorical')} keeps the text, {option('decimal')} says the decimal mark"
         return Note("numbers written as text", says, about)
-    says = f"{option('exclude')} leaves them out, {option('dates')} says whether the day comes first"
+    says = f"{option('exclude')} leaves them out, {option('dayfirst')} says whether the day comes first"
     return Note("dates, of which days, day of the year and weekday are features", says, about, plain)
 
 
@@ -317,10 +321,12 @@ def unparsable(name: str, kind: str, column: Any, wrong: Flags, before: int | No
     rows = np.flatnonzero(wrong)
     texts = list(dict.fromkeys(str(column[int(row)].as_py()).strip() for row in rows))
     more = f" (and in {len(rows) - 1} more)" if len(rows) > 1 and len(texts) == 1 else ""
-    meant = option("missing", texts[0]) if len(texts) == 1 else f"{option('missing')} and each of the texts"
+    meant = (
+        option("na_values", texts[0]) if len(texts) == 1 else f"{option('na_values')} and each of the texts"
+    )
     where = "a row that was drawn" if before is None else f"data row {before + int(rows[0]) + 1}"
     return (
         f"column {name!r} holds {kind}s, but {texts[0]!r} in {where}{more}:"
         f" correct it, or if it stands for a missing value, say so with {meant};"
-        f" {option('categories', name)} reads all as text"
+        f" {option('categorical', name)} reads all as text"
     )

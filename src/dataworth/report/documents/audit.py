@@ -53,7 +53,7 @@ ANSWERS = {
 """What a verdict says, and what to do."""
 SHARPER = 2.0
 """Ratio of temperings from which a reader is told to recalibrate."""
-NO_VERDICT = "The design size compares rows, not datasets: there is no verdict."
+NO_VERDICT = "The design equal-size compares rows, not datasets: there is no verdict."
 CORNERS = ("both rose", "benchmark up, information down", "both fell", "information up, benchmark down")
 
 

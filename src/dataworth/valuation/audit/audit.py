@@ -54,14 +54,14 @@ from .verdict import Attribution, Calibration, Control, CouldSee, Judged, could_
 
 REPLICATES = 8
 """Random removals in the design *whole*, with which a fall is compared; their spread is part of its error."""
-MATCHED = ("whole", "row", "method")
+MATCHED = ("whole", "matched", "method")
 """Designs that know what became of each row, and so can compare a rise with blind baselines."""
 NAMES = {"before": "the data before curation", "after": "the data after curation"}
 QUESTIONS = {
     "whole": "Is the data after curation worth more than before, to someone facing this test set?",
-    "row": "Does this curation, applied to datasets of this size, raise their worth (matched rows)?",
-    "rate": "Does this curation, applied to datasets of this size, raise their worth (unmatched rows)?",
-    "size": "Row for row, is the curated data worth more (equal sizes; no verdict)?",
+    "matched": "Does this curation, applied to datasets of this size, raise their worth (matched rows)?",
+    "proportional": "Does this curation, applied to datasets of this size, raise their worth (unmatched rows)?",
+    "equal-size": "Row for row, is the curated data worth more (equal sizes; no verdict)?",
     "method": "Does this method, applied to datasets of this size, raise their worth?",
 }
 
@@ -210,12 +210,12 @@ def audit(
             plan = whole_plan(prepared, with_controls(arms, opts.seed), pool.samples["test"])
         else:
             if design == "pairs":
-                design = "row" if made.kept else "rate"
+                design = "matched" if made.kept else "proportional"
             others = pile(prepared, after, arms.after)
             make = {
-                "row": partial(row_arms, arms, {}),
-                "rate": partial(rate_arms, arms, others),
-                "size": partial(size_arms, arms, others),
+                "matched": partial(row_arms, arms, {}),
+                "proportional": partial(rate_arms, arms, others),
+                "equal-size": partial(size_arms, arms, others),
             }[design]
             plan = pairs_plan(prepared, pool, before, (arms.before, pool.samples["test"]), make)
     case = Case.of(prepared, pool, plan, notes, arms=(BEFORE, AFTER), conclude=verdict_of)
