@@ -42,13 +42,9 @@ def _table(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> Ca
     place.write_bytes(_content(name, rng, seeds))
     if rng.random() < 0.8:
         more = [
-            [],
-            ["--label", "label"],
-            ["--impute"],
-            ["--no-label-normalization"],
-            ["--decimal", ","],
+            [], ["--label", "label"], ["--impute"], ["--no-label-normalization"], ["--decimal", ","],
             ["--json"],
-        ]
+        ]  # fmt: skip
         return Case(name, ["describe", place.name, *more[rng.integers(len(more))]])
     _copied(seeds, folder, "y.json", "test.csv")
     words = ["score", place.name, "--test", "test.csv", "--label", "label", "--yardstick", "y.json", "-q"]

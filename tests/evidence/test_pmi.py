@@ -285,15 +285,11 @@ def test_labels_go_to_numbers_and_back(targets, labels, numbers, stray):
 @pytest.mark.parametrize(
     ("y", "expected"),
     [
-        ([0, 1, 1], False),
-        ([0.5, 1.5, 0.5], False),  # two values are two classes
-        ([1, 2, 3], False),
-        (list(range(20)), False),
-        (list(range(21)), True),
-        ([0.1, 0.2, 0.3], True),
+        ([0, 1, 1], False), ([0.5, 1.5, 0.5], False),  # two values are two classes
+        ([1, 2, 3], False), (list(range(20)), False), (list(range(21)), True), ([0.1, 0.2, 0.3], True),
         (["a", "b", "c"], False),
     ],
-)
+)  # fmt: skip
 def test_what_is_numeric(y, expected):
     assert is_numeric(np.array(y)) is expected
 

@@ -148,16 +148,13 @@ def test_the_error_command_finds_the_slope(tmp_path):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ("mi --pool imagenet", "known pools"),
-        ("mi --size 5000", "only 1797 rows"),
-        ("mi --estimators guess", "no estimator 'guess'"),
-        ("mi --quick --pool cifar", "drop --quick"),
+        ("mi --pool imagenet", "known pools"), ("mi --size 5000", "only 1797 rows"),
+        ("mi --estimators guess", "no estimator 'guess'"), ("mi --quick --pool cifar", "drop --quick"),
         ("mi-error --axes many", "axes"),
         ("mi --quick --size 1", "size is 1"),  # what is given is not overruled
-        ("mi --prior-variances wide", "'wide'"),
-        ("mi --levels 2", "give 0 to 1"),
+        ("mi --prior-variances wide", "'wide'"), ("mi --levels 2", "give 0 to 1"),
         ("mi --design paired", "known designs"),
     ],
-)
+)  # fmt: skip
 def test_bad_studies_end_with_a_sentence(words, sentence):
     assert sentence in refused(call("study", *words.split(), "-q"))
