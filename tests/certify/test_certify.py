@@ -14,8 +14,8 @@ import dataworth as dw
 from dataworth import models
 from dataworth.certify import CHECKS, check_model
 from dataworth.models import Categorical, InverseGamma, Linear, Logistic, SliceFitter, Softmax
+from golden.sentences import all_refused
 from user_models import Coin
-from worlds import refusal
 
 
 def constructible():
@@ -333,14 +333,11 @@ def test_whole_numbers_are_summed():
     assert check_model(Spoiled(Poisson(), per_set(0.1)), X=X, y=y)["one more row"].passed is False
 
 
-@pytest.mark.parametrize(
-    ("word", "model", "settings"),
-    [
-        ("give a model", 3, {}),
-        ("without X", Coin(), {"y": np.zeros(20)}),
-        ("at least 12 rows", Coin(), {"rows": 5}),
-        ("one target a row", Coin(), {"X": np.zeros((20, 1)), "y": np.zeros(19)}),
-    ],
-)
-def test_what_is_refused(word, model, settings):
-    assert word in refusal(check_model, model, **settings)
+REFUSED = [
+    (3, {}), (Coin(), {"y": np.zeros(20)}), (Coin(), {"rows": 5}),
+    (Coin(), {"X": np.zeros((20, 1)), "y": np.zeros(19)}),
+]  # fmt: skip
+
+
+def test_sentences():
+    all_refused("certify", [lambda m=model, s=settings: check_model(m, **s) for model, settings in REFUSED])

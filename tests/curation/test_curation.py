@@ -20,6 +20,7 @@ from dataworth.curation.names import options_of, with_files
 from dataworth.data.dataset import Dataset
 from dataworth.valuation.audit.methods import SENSES, apply, wants_test
 from dataworth.yardstick.recipe import Recipe
+from golden.sentences import all_recorded, all_refused
 from worlds import classes, flipped, held_out, refusal, yardstick
 
 
@@ -114,29 +115,17 @@ NUMERIC = Dataset([[1.0], [2.0], [3.0]], [0.5, 1.5, 7.25])
 GROUPED = Dataset(np.zeros((4, 1)), [0, 0, 1, 1], groups=["a", "b", "a", "b"])
 
 
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda: c.Duplicate(0), "times is 0"), (lambda: c.Resample(0), "size is 0"),
-        (lambda: c.NearDeduplicate(-1), "distance is -1"), (lambda: c.Fake(rows=0), "rows is 0"),
-        (lambda: c.Fake(radius=float("inf")), "radius is inf"),
-        (lambda: c.DropLabelIssues(folds=1), "folds is 1"), (c.RemoveRows, "give either bad"),
-        (lambda: c.RemoveRows([True])(DATA), "bad has shape (1,)"),
-        (lambda: c.RemoveRows(group="x")(classes(3, seed=0)), "no groups"),
-        (lambda: c.Peak(threshold=1.0), "between"), (lambda: c.Smooth()(TEXTS), "no distances"),
-        (lambda: c.SelfLabel(MORE)(DATA.take(DATA.y == "yes")), "one class only"),
-        (lambda: c.DropLabelIssues()(NUMERIC), "labels are numeric"),
-        (lambda: c.Synthesize()(NUMERIC), "labels are numeric"),
-        (lambda: c.Fake()(NUMERIC), "labels are numeric"),
-        (lambda: c.KCentre(float("nan")), "it must lie above 0"),
-        (lambda: made(c.DropLabelIssues(), Dataset([[0.0], [1.0], [2.0]], [0, 0, 1])), "two of each class"),
-        (lambda: c.MatchGroups()(GROUPED, GROUPED), "attribute= (groups are rows that belong together"),
-        (lambda: c.RemoveRows(group="c").bound(GROUPED), "no rows of group 'c'; there are 'a', 'b'."),
-        (lambda: c.RemoveRows(group="a").bound(Dataset([[0.0]], [0])), "have no groups"),
-    ],
-)  # fmt: skip
-def test_what_is_refused(call, words):
-    assert words in refusal(call)
+REFUSED = [
+    lambda: c.Duplicate(0), lambda: c.Resample(0), lambda: c.NearDeduplicate(-1), lambda: c.Fake(rows=0),
+    lambda: c.Fake(radius=float("inf")), lambda: c.DropLabelIssues(folds=1), c.RemoveRows,
+    lambda: c.RemoveRows([True])(DATA), lambda: c.RemoveRows(group="x")(classes(3, seed=0)),
+    lambda: c.Peak(threshold=1.0), lambda: c.Smooth()(TEXTS),
+    lambda: c.SelfLabel(MORE)(DATA.take(DATA.y == "yes")), lambda: c.DropLabelIssues()(NUMERIC),
+    lambda: c.Synthesize()(NUMERIC), lambda: c.Fake()(NUMERIC), lambda: c.KCentre(float("nan")),
+    lambda: made(c.DropLabelIssues(), Dataset([[0.0], [1.0], [2.0]], [0, 0, 1])),
+    lambda: c.MatchGroups()(GROUPED, GROUPED), lambda: c.RemoveRows(group="c").bound(GROUPED),
+    lambda: c.RemoveRows(group="a").bound(Dataset([[0.0]], [0])),
+]  # fmt: skip
 
 
 def test_cleanlab_finds_flipped_labels():
@@ -350,21 +339,11 @@ def test_by_name():
     assert with_files("fake:radius=2,rows=5", str.upper) == "fake:rows=5,radius=2"
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("magic", f"there are {', '.join(NAMES)}."), ("", "there is no curation ''"),
-        ("deduplicate:x=1", "it has none."),
-        ("random-subset:fraction=half", "fraction is 'half'; it must be a number"),
-        ("duplicate:", "'' is no option"), ("duplicate:times", "give duplicate:key=value"),
-        ("duplicate:times=2,times=3", "option times twice"),
-        ("drop-label-issues:learner=tree", "its options are folds."),
-        ("add-rows", "give add-rows:rows=FILE."), ("match-group", "did you mean 'match-groups'?"),
-        ("add-rows:rows=x.csv", "no way to read"),
-    ],
-)  # fmt: skip
-def test_texts_that_name_nothing(text, words):
-    assert words in refusal(c.parse, text)
+NAMELESS = [
+    "magic", "", "deduplicate:x=1", "random-subset:fraction=half", "duplicate:", "duplicate:times",
+    "duplicate:times=2,times=3", "drop-label-issues:learner=tree", "add-rows", "match-group",
+    "add-rows:rows=x.csv",
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -403,21 +382,12 @@ def test_curations_are_audited_by_name(inside, name):
     assert all(words in note for words in (name, SENSES[strategic], NAMES[name].why))
 
 
-@pytest.mark.parametrize(
-    ("words", "part"),
-    [
-        ("raw.csv", "give either AFTER"),
-        ("raw.csv more.csv --curate duplicate", "give either AFTER"),
-        ("no.csv --curate magic", "there is no curation 'magic'"),
-        ("raw.csv --curate add-rows:rows=no.csv", "no.csv: there is no such file"),
-        ("raw.csv --curate duplicate --design matched", "known designs here: method, whole"),
-        ("no.csv --curate duplicate --curate deduplicate", "--curate is given more than once"),
-        ("raw.csv --curate remove-rows:group=purple", "there are 'blue', 'red'."),
-        ("raw.csv --curate match-groups --size 3,20", "--size or --design whole makes it larger"),
-    ],
-)
-def test_refusals_of_the_command(inside, words, part):
-    assert part in refused(call("audit", *words.split(), *COMMON))
+COMMANDS = [
+    "raw.csv", "raw.csv more.csv --curate duplicate", "no.csv --curate magic",
+    "raw.csv --curate add-rows:rows=no.csv", "raw.csv --curate duplicate --design matched",
+    "no.csv --curate duplicate --curate deduplicate", "raw.csv --curate remove-rows:group=purple",
+    "raw.csv --curate match-groups --size 3,20",
+]  # fmt: skip
 
 
 def information_gain(data, prior_variance=1.0):
@@ -486,3 +456,8 @@ def test_the_page_lists_them_as_they_are():
         assert cells[2].startswith(method.what)
         assert all(f"`{option}=" in cells[2] for option in options_of(name))
         assert cells[3:] == [{True: "yes", False: "no", None: "depends"}[method.strategic], method.why]
+
+
+def test_sentences(inside):
+    all_refused("curations", [*REFUSED, *((c.parse, text) for text in NAMELESS)])
+    all_recorded("curate", [refused(call("audit", *words.split(), *COMMON)) for words in COMMANDS])

@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as hnp
 
 from dataworth.data.convert import Column
 from dataworth.data.dataset import Dataset, label_keys
-from worlds import refusal
+from golden.sentences import all_refused
 
 patient = settings(deadline=None)
 """The time of one example says how busy the machine is, not whether rows are right."""
@@ -69,29 +69,14 @@ def test_allowed_missing_values_stay_nan():
     assert nothing.columns == (Column("n", "numeric"),)
 
 
-@pytest.mark.parametrize(
-    ("X", "words"),
-    [
-        ([1, 2], "X.reshape(-1, 1)"), (np.zeros((2, 2, 2)), "X.reshape(len(X), -1)"),
-        (3.0, "give a list of rows"), ([[1, 2], [3]], "rows of different lengths"),
-        ([["a"], ["b"]], "values that are not numbers"),
-        (np.array([["1"], [2]], dtype=object), "of type object with values that are not numbers"),
-        (pl.LazyFrame({"a": [1, 2]}), "collect() it"),
-        (pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]), "column 'a' more than once"),
-        (pd.DataFrame({"a": [1, "b"]}), "column 'a' mixes values of different types"),
-        (pd.DataFrame({"d": pd.to_datetime(["2020-01-01"] * 2)}), "column 'd' is date or time"),
-        (pa.table({"s": [["k"], ["l"]]}), "column 's' is nested"),
-        (pa.table({"s": [b"k", b"l"]}), "column 's' is binary"),
-        (pa.table({"e": [[1.0], [1.0, 2.0]]}), "different lengths (1 to 2)"),
-        (pa.table({"e": [[], []]}), "only empty lists"),
-        ([[1.0, np.inf], [0.0, -np.inf]], "column 'x1' has 2 infinite values"),
-        (pl.DataFrame({"e": [[1.0, 2.0], None]}), "1 of 2 rows have missing values, in"),
-        (np.full((2, 8), np.nan), "'x4' and 3 more"),
-        (pa.table({"e": [[1.0]] * 2, "e[0]": [2.0] * 2}), "column 'e[0]' more than once"),
-    ],
-)  # fmt: skip
-def test_refused_features(X, words):
-    assert words in refusal(Dataset, X, [0, 1])
+FEATURES = [
+    [1, 2], np.zeros((2, 2, 2)), 3.0, [[1, 2], [3]], [["a"], ["b"]], np.array([["1"], [2]], dtype=object),
+    pl.LazyFrame({"a": [1, 2]}), pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]),
+    pd.DataFrame({"a": [1, "b"]}), pd.DataFrame({"d": pd.to_datetime(["2020-01-01"] * 2)}),
+    pa.table({"s": [["k"], ["l"]]}), pa.table({"s": [b"k", b"l"]}), pa.table({"e": [[1.0], [1.0, 2.0]]}),
+    pa.table({"e": [[], []]}), [[1.0, np.inf], [0.0, -np.inf]], pl.DataFrame({"e": [[1.0, 2.0], None]}),
+    np.full((2, 8), np.nan), pa.table({"e": [[1.0]] * 2, "e[0]": [2.0] * 2}),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -110,26 +95,13 @@ def test_labels_are_the_same_however_they_are_given(y):
     assert D.content_hash() == Dataset([[1], [2]], [1, 0]).content_hash()
 
 
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        ({"y": [0]}, "y has 1 labels for 2 rows"), ({"y": [[0], [1]]}, "y has shape (2, 1)"),
-        ({"y": "label"}, "y has shape ()"), ({"y": ["a", float("nan")]}, "y has 1 missing labels of 2"),
-        ({"y": np.array([1, pd.NA], dtype=object)}, "y has 1 missing labels of 2"),
-        ({"y": pl.Series([None, "a"])}, "y has 1 missing labels of 2"),
-        ({"y": [0.0, np.inf]}, "y has 1 infinite label"),
-        ({"y": [b"a", b"b"]}, "y holds a value of type bytes"),
-        ({"y": np.array(["2020-01-01"] * 2, dtype="datetime64[D]")}, "y is of type datetime64[D]"),
-        ({"groups": [1]}, "groups has 1 groups for 2 rows"),
-        ({"ids": [["a"], ["b", "c"]]}, "ids holds a value of type list"),
-        ({"weights": [1]}, "weights has 1 weights for 2 rows"), ({"weights": [1, -2]}, "weights hold -2"),
-        ({"weights": [1, np.inf]}, "weights hold inf"), ({"weights": [0, 0]}, "weights are all zero"),
-        ({"weights": ["1", "2"]}, "weights are text"),
-        ({"names": ["a", "b"]}, "names has 2 names for 1 column"),
-    ],
-)  # fmt: skip
-def test_refused_labels_groups_ids_and_weights(given, words):
-    assert words in refusal(Dataset, [[1], [2]], **({"y": [0, 1]} | given))
+PARTS = [
+    {"y": [0]}, {"y": [[0], [1]]}, {"y": "label"}, {"y": ["a", float("nan")]},
+    {"y": np.array([1, pd.NA], dtype=object)}, {"y": pl.Series([None, "a"])}, {"y": [0.0, np.inf]},
+    {"y": [b"a", b"b"]}, {"y": np.array(["2020-01-01"] * 2, dtype="datetime64[D]")}, {"groups": [1]},
+    {"ids": [["a"], ["b", "c"]]}, {"weights": [1]}, {"weights": [1, -2]}, {"weights": [1, np.inf]},
+    {"weights": [0, 0]}, {"weights": ["1", "2"]}, {"names": ["a", "b"]},
+]  # fmt: skip
 
 
 def test_arrays_are_read_only_and_the_callers_own():
@@ -176,12 +148,7 @@ def test_all_that_belongs_to_a_row_goes_where_it_goes():
     assert Dataset.concat([plain, plain]).weights is None
 
 
-@pytest.mark.parametrize(
-    ("rows", "words"),
-    [([True], "length 1 for 3"), ([0, 3], "row 3 of 3"), ([-1], "row -1"), ([0.5], "type"), ([[0]], "shape")],
-)
-def test_refused_rows(rows, words):
-    assert words in refusal(DATA.take, rows)
+ROWS = [[True], [0, 3], [-1], [0.5], [[0]]]
 
 
 def test_concat_and_select():
@@ -211,20 +178,11 @@ A, AB = Dataset([[1]], [0], names=["a"]), Dataset([[1, 2]], [0], names=["a", "b"
 PLAIN = Dataset([[1, 2]], [0])
 
 
-@pytest.mark.parametrize(
-    ("call", "given", "words"),
-    [
-        (Dataset.concat, [], "no datasets"),
-        (Dataset.concat, [A, AB], "column 'b' of one is not in the first"),
-        (Dataset.concat, [AB, A], "the rows lack column 'b'"),
-        (Dataset.concat, [Dataset([[1]], [0]), PLAIN], "2 features, but 1 are expected"),
-        (PLAIN.select, PLAIN.columns[:1], "2 features, but 1 are expected"),
-        (PLAIN.select, A.columns, "the rows lack column 'a'"),
-        (cities("Ulm").select, [Column("city", "numeric")], "categorical, but numeric in the other dataset"),
-    ],
-)
-def test_refused_concat_and_select(call, given, words):
-    assert words in refusal(call, given)
+CALLS = [
+    (Dataset.concat, []), (Dataset.concat, [A, AB]), (Dataset.concat, [AB, A]),
+    (Dataset.concat, [Dataset([[1]], [0]), PLAIN]), (PLAIN.select, PLAIN.columns[:1]),
+    (PLAIN.select, A.columns), (cities("Ulm").select, [Column("city", "numeric")]),
+]  # fmt: skip
 
 
 def test_hashes_see_every_part_and_are_the_same_in_every_release():
@@ -299,3 +257,9 @@ def test_label_keys_agree_exactly_with_equality_of_numbers(values):
     keys = label_keys(values)
     for i, value in enumerate(values):
         assert [key == keys[i] for key in keys] == [other == value for other in values]
+
+
+def test_sentences():
+    cases = [(Dataset, X, [0, 1]) for X in FEATURES] + [(DATA.take, rows) for rows in ROWS] + CALLS
+    parts = [lambda given=given: Dataset([[1], [2]], **({"y": [0, 1]} | given)) for given in PARTS]
+    all_refused("dataset", cases + parts)

@@ -14,6 +14,7 @@ from dataworth.evidence.forms import FORMS
 from dataworth.inference.logistic import Counts
 from dataworth.inference.tilted import tilted_moments
 from dataworth.models import Linear, Logistic
+from golden.sentences import all_refused
 from reference import (
     LOG_2_PI,
     Gaussian,
@@ -23,7 +24,7 @@ from reference import (
     with_ones,
 )
 from user_models import Coin
-from worlds import classes, held_out, refusal, yardstick
+from worlds import classes, held_out, yardstick
 
 PLAIN = Logistic(1.0, intercept=False)
 over_inferences = pytest.mark.parametrize("inference", ["laplace", "ep"])
@@ -510,37 +511,11 @@ def test_a_mean_in_two_dimensions(n, m, gap):
     assert abs(integral.value - expected) < 4.0 * integral.stderr
 
 
-def test_what_models_of_users_cannot_do_is_one_sentence():
-    D, T = labels(3000, 0), labels(0, 3000)
-    assert "hardly overlap; use the form evidence" in refusal(pmi, D, T, COIN, form="integral")
-    assert np.isfinite(pmi(D, T, COIN).value)
-    D, T = COINS[0]
-    for form in ("product", "sealed"):
-        assert f"the form {form} needs Gaussian posteriors" in refusal(pmi, D, T, COIN, form=form)
-    for eta in ("joint", "data", "test"):
-        assert "give eta as a vector" in refusal(pmi, D, T, COIN, form="eta", eta=eta)
-    for eta in (0, [1.5]):
-        assert "give an eta inside" in refusal(pmi, D, T, COIN, form="eta", eta=eta)
-
-
-@pytest.mark.parametrize(
-    ("form", "eta", "words"),
-    [
-        ("magic", 0, "form is 'magic'; known forms: evidence, eta"),
-        ("eta", "mode", "eta is 'mode'; give 0, a vector, or one of: joint, data, test"),
-        ("eta", 1.5, "eta is 1.5; give 0, a vector"),
-        ("eta", float("nan"), "eta is nan; give 0, a vector"),
-        ("product", "joint", "eta means nothing to the form product"),
-        ("evidence", [1.0, 2.0, 3.0, 4.0], "eta means nothing to the form evidence"),
-        ("kl", [0, "joint"], "eta means nothing to the form kl"),
-        ("eta", [1.0, 2.0], "eta has shape (2,); the model has 4 coefficients"),
-        ("eta", np.ones((4, 1)), "eta has shape (4, 1)"),
-        ("eta", [0.0, 0.0, 0.0, float("nan")], "eta is not finite"),
-        ("eta", [0.0, 0.0, 0.0, float("inf")], "eta is not finite"),
-    ],
-)
-def test_forms_and_etas_that_do_not_exist(form, eta, words):
-    assert words in refusal(pmi, *PROBLEMS["rows"], form=form, eta=eta)
+NO_FORMS = [
+    ("magic", 0), ("eta", "mode"), ("eta", 1.5), ("eta", float("nan")), ("product", "joint"),
+    ("evidence", [1.0, 2.0, 3.0, 4.0]), ("kl", [0, "joint"]), ("eta", [1.0, 2.0]), ("eta", np.ones((4, 1))),
+    ("eta", [0.0, 0.0, 0.0, float("nan")]), ("eta", [0.0, 0.0, 0.0, float("inf")]),
+]  # fmt: skip
 
 
 DATA = classes(60, seed=1)
@@ -566,3 +541,12 @@ def test_a_score_of_one_pair_is_that_pmi(options):
     assert (plain["form"], plain.get("eta")) == (options["form"], options.get("eta"))
     evidence = dw.score(DATA, T, yardstick=yardstick(), pairs=2, size=size)
     assert abs(result.value - evidence.value) > 1e-6
+
+
+def test_sentences():
+    coins, far = COINS[0], (labels(3000, 0), labels(0, 3000))
+    given = [(*PROBLEMS["rows"], None, *one) for one in NO_FORMS] + [(*far, COIN, "integral")]
+    given += [(*coins, COIN, form) for form in ("product", "sealed")]
+    given += [(*coins, COIN, "eta", eta) for eta in ("joint", "data", "test", 0, [1.5])]
+    all_refused("forms", [(pmi, *one) for one in given])
+    assert np.isfinite(pmi(*far, COIN).value)

@@ -11,7 +11,6 @@ from scipy.stats import multivariate_normal, norm
 
 from cases import CASES, PRIOR_VARIANCES
 from dataworth import Dataset, pmi
-from dataworth.errors import DataworthError
 from dataworth.evidence.forms import Form, Pair
 from dataworth.models import (
     Categorical,
@@ -23,6 +22,7 @@ from dataworth.models import (
     bind,
 )
 from dataworth.models.gaussian import GaussianPrior
+from golden.sentences import all_refused
 from reference import (
     dense_laplace,
     dense_linear,
@@ -208,11 +208,22 @@ def test_samples_have_the_dense_mean_and_covariance(name, model):
     assert np.abs(np.cov(white) - np.eye(len(mean))).max() < 5.0 * np.sqrt(2.0 / m)
 
 
-@pytest.mark.parametrize("shape", [(5, 2), (1,), (), (3,)])
-def test_log_density_takes_one_theta(shape):
+def test_sentences():
+    """A prior is a positive number, or one that the model takes as such; a density is of one θ."""
+    makes = Logistic, Linear, Categorical, Softmax, lambda v: Linear(noise_variance=v)
+    cases = [(make, v) for v in (0, -1.0, np.nan, np.inf, "auto", None, [1.0], True) for make in makes]
     posterior = Logistic().fit(np.ones((2, 1)), np.array([0.0, 1.0]))
-    with pytest.raises(DataworthError, match=r"theta has shape .*; log_density takes one θ of length 2"):
-        posterior.log_density(np.zeros(shape))
+    cases += [(posterior.log_density, np.zeros(shape)) for shape in ((5, 2), (1,), (), (3,))]
+    prior, X, y = prior_and_rows()
+    cases += [lambda p=p: Linear().fit(X, y, prior=p) for p in (2.0, GaussianPrior([0.0], [[1.0]]))]
+    D = Dataset(X, y)
+    cases += [(pmi, D, D, prior), (pmi, D.with_labels((y > 3).astype(int)), D, prior), (pmi, D, D, 3.0)]
+    all_refused("models", cases)
+
+
+def test_a_model_that_does_not_know_its_information_gain_has_none():
+    fitter = bind(Coin(), np.ones((2, 1)), np.array([0.0, 1.0]))
+    assert np.isnan(fitter.information_gain(fitter(np.arange(2))))
 
 
 NOISE = InverseGamma(shape=2.0, scale=0.7)
@@ -346,34 +357,6 @@ def test_predictive_variances_at_wide_priors_match_many_digits(name):
     posterior = Linear(1e8, 1e-4).fit(case.X, case.numeric_labels, case.weights)
     at_zero = posterior.predictor(np.zeros((1, case.X.shape[1])))[1][0]  # the intercept's own variance
     assert at_zero == pytest.approx(truth.variance[-1], rel=1e-6)
-
-
-def test_a_prior_that_is_none_and_a_model_that_is_a_prior():
-    prior, X, y = prior_and_rows()
-    assert "prior is a float; give dw.GaussianPrior" in refusal(Linear().fit, X, y, prior=2.0)
-    assert "the model has 4 coefficients" in refusal(Linear().fit, X, y, prior=GaussianPrior([0.0], [[1.0]]))
-    D = Dataset(X, y)
-    assert "model is a GaussianPrior; give a model" in refusal(pmi, D, D, prior)
-    assert "take a prior as prior=" in refusal(pmi, D.with_labels((y > 3).astype(int)), D, prior)
-    assert "take a prior as prior=" not in refusal(pmi, D, D, 3.0)
-    fitter = bind(Coin(), np.ones((2, 1)), np.array([0.0, 1.0]))
-    assert np.isnan(fitter.information_gain(fitter(np.arange(2))))
-
-
-@pytest.mark.parametrize("value", [0, -1.0, float("nan"), float("inf"), "auto", None, [1.0], True])
-@pytest.mark.parametrize(
-    ("make", "name"),
-    [
-        (lambda v: Logistic(prior_variance=v), "prior_variance"),
-        (lambda v: Linear(prior_variance=v), "prior_variance"),
-        (lambda v: Linear(noise_variance=v), "noise_variance"),
-        (lambda v: Categorical(v), "concentration"),
-        (lambda v: Softmax(v), "prior_variance"),
-    ],
-)
-def test_a_prior_is_a_positive_number(make, name, value):
-    with pytest.raises(DataworthError, match=f"{name} is .*; it must be a positive number"):
-        make(value)
 
 
 def prior_and_rows(n=12, d=3):

@@ -8,6 +8,7 @@ import pytest
 from dataworth import Dataset, check_model, pmi
 from dataworth.errors import DataworthError
 from dataworth.models import Linear, Logistic, Neural, Softmax
+from golden.sentences import all_refused
 
 torch = pytest.importorskip("torch")
 nn = torch.nn
@@ -175,21 +176,12 @@ def test_a_trained_network_gives_up_its_last_layer():
         Neural.last_layer(nn.Sequential(nn.ReLU()))
 
 
-BAD = {
-    "give a torch module": lambda X: Neural("resnet"),
-    "give a model, such as": lambda X: Neural(mlp(), head=3),
-    "do not make shape": lambda X: Neural(cnn(), shape=(1, 8, 8)).features(X),
-    "rows × features": lambda X: Neural(mlp()).features(X.ravel()),
-    "one a row": lambda X: Neural(lambda batch: batch.sum(dim=0)).features(X),
-    "not all finite": lambda X: Neural(lambda batch: batch / 0.0).features(X),
-}
-
-
-@pytest.mark.parametrize("sentence", BAD)
-def test_bad_input_gets_a_sentence(sentence):
-    with pytest.raises(DataworthError, match=sentence) as error:
-        BAD[sentence](rows_and_targets()[0])
-    assert str(error.value).count(". ") == 0
+def test_sentences():
+    X = rows_and_targets()[0]
+    bodies = (lambda batch: batch.sum(dim=0)), (lambda batch: batch / 0.0)
+    cases = [(Neural, "resnet"), (Neural, mlp(), 3), (Neural(mlp()).features, X.ravel())]
+    cases += [(Neural(cnn(), shape=(1, 8, 8)).features, X), *((Neural(body).features, X) for body in bodies)]
+    all_refused("neural", cases)
 
 
 @pytest.mark.parametrize("head", [None, Logistic(10.0, "ep"), Softmax(classes=3), Linear(1.0, 0.5)])

@@ -10,8 +10,8 @@ from scipy import integrate, stats
 import dataworth as dw
 from cases import CASES
 from dataworth.models import GaussianPrior, InverseGamma, Linear
+from golden.sentences import all_refused
 from reference import tolerance, with_ones
-from worlds import refusal
 
 seeds = st.integers(0, 2**32 - 1)
 checked = settings(max_examples=40, deadline=None, derandomize=True)
@@ -167,11 +167,9 @@ def test_simulated_numeric_labels_follow_the_prior():
     assert stats.kstest(known, stats.norm(0, np.sqrt(0.3 + 0.5 * 5)).cdf).pvalue > 1e-4
 
 
-def test_what_is_refused():
+def test_sentences():
     X, y = world(0, 4, 2)
-    assert "noise's shape is 0" in refusal(Linear, 1.0, InverseGamma(0, 1.0))
-    assert "noise's scale is -1" in refusal(Linear, 1.0, InverseGamma(1.0, -1))
-    assert "noise_variance is 'auto'" in refusal(Linear, 1.0, "auto")
     prior = GaussianPrior(np.zeros(3), np.eye(3))
-    assert "needs a known noise_variance" in refusal(Linear(1.0, NOISE).fit, X, y, prior=prior)
-    assert "and then the log of the noise" in refusal(Linear(1.0, NOISE).fit(X, y).log_density, np.zeros(3))
+    cases = [(Linear, 1.0, noise) for noise in (InverseGamma(0, 1.0), InverseGamma(1.0, -1), "auto")]
+    cases += [(Linear(1.0, NOISE).fit(X, y).log_density, np.zeros(3))]
+    all_refused("noise", [*cases, lambda: Linear(1.0, NOISE).fit(X, y, prior=prior)])

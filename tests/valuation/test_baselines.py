@@ -16,7 +16,8 @@ from dataworth.valuation.audit.attribution import check
 from dataworth.valuation.audit.baselines import BASELINES, GROUP, all_baselines, budget_of, other_labels
 from dataworth.valuation.audit.edits import EDITORS, Cells
 from dataworth.valuation.audit.out_of_fold import CrossFit, lowest_k
-from worlds import classes, flipped, held_out, mixed, numeric_labels, refusal, yardstick
+from golden.sentences import all_refused
+from worlds import classes, flipped, held_out, mixed, numeric_labels, yardstick
 
 YARD = yardstick()
 CLEAN = classes(150, seed=1)
@@ -382,18 +383,13 @@ def proposing(**wrong):
     return type("Mine", (Oracle,), {"name": "mine", "propose": lambda self, *known: [Sample(**made)]})
 
 
-@pytest.mark.parametrize(
-    ("given", "word"),
-    [
-        ([3], "a baseline is 3"),
-        ([lambda D, T: D], "does not see the test set"),
-        ([Oracle(), Oracle()], "two baselines 'oracle'"),
-        ([proposing(rows=np.array([150]))], "'mine' proposes"),
-        ([proposing(targets=np.full(150, 0.5))], "'mine' proposes"),
-        ([proposing(weights=np.full(150, -1.0))], "'mine' proposes"),
-        ([proposing(targets=np.zeros(3))], "'mine' proposes"),
-    ],
-)
-def test_what_is_no_baseline_is_refused(given, word):
-    assert word in refusal(with_baselines, *given)
-    assert "give a list" in refusal(all_baselines, Oracle())
+NO_BASELINES = [
+    [3], [lambda D, T: D], [Oracle(), Oracle()], [proposing(rows=np.array([150]))],
+    [proposing(targets=np.full(150, 0.5))], [proposing(weights=np.full(150, -1.0))],
+    [proposing(targets=np.zeros(3))],
+]  # fmt: skip
+
+
+def test_sentences():
+    cases = [(with_baselines, *given) for given in NO_BASELINES]
+    all_refused("baselines", [*cases, (all_baselines, Oracle())])

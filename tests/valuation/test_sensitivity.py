@@ -14,7 +14,8 @@ from dataworth.measure.parts import columns
 from dataworth.valuation.sensitivity import AtPrior, Sensitivity, sensitivity
 from dataworth.yardstick.predictive import half_given_half
 from dataworth.yardstick.search import searched
-from worlds import classes, flipped, held_out, refusal, yardstick
+from golden.sentences import all_refused
+from worlds import classes, flipped, held_out, yardstick
 
 NOISY, BAD = flipped(classes(150, 1), 0.2, 1)
 CLEAN = NOISY.take(~BAD)
@@ -117,14 +118,9 @@ def test_any_prior_within_two_nats_is_plausible(score):
     assert [near[0], near[2]] == [False, True]
 
 
-@pytest.mark.parametrize(
-    ("call", "word"),
-    [(lambda s: sensitivity(3), "give what score, audit or rank returned")]
-    + [(lambda s: sensitivity(s, priors=[]), "priors is empty")]
-    + [(lambda s, c=c: sensitivity(s, priors=[c]), "a prior variance is") for c in (0.0, -1.0, np.nan, "1")],
-)
-def test_what_is_no_result_and_no_prior_is_refused(score, call, word):
-    assert word in refusal(call, score)
+def test_sentences(score):
+    cases = [lambda p=p: sensitivity(score, priors=p) for p in ([], [0.0], [-1.0], [np.nan], ["1"])]
+    all_refused("sensitivity", [(sensitivity, 3), *cases])
 
 
 def at(prior, value, conclusion, held_out=0.0, plausible=True):

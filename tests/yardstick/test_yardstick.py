@@ -15,6 +15,7 @@ from dataworth.data.dataset import Dataset
 from dataworth.yardstick.file import digest_of
 from dataworth.yardstick.recipe import Basis
 from dataworth.yardstick.yardstick import Yardstick
+from golden.sentences import all_refused
 from worlds import classes, flipped, numeric_labels, refusal
 
 SMALL = classes(40, seed=7, d=2)
@@ -169,20 +170,12 @@ def test_a_forged_file_is_told_what_is_wrong(saved, change, words):
 THREE = SMALL.with_labels(np.arange(40) % 3)
 
 
-@pytest.mark.parametrize(
-    ("test", "options", "words"),
-    [
-        (SMALL.with_labels([1] * 40), {}, "has the label '1'"), (THREE, {"inference": "ep"}, "laplace alone"),
-        (Dataset(np.ones((40, 3)), SMALL.y), {}, "constant"),
-        (Dataset(SMALL.X, SMALL.y, groups=["p"] * 40), {}, "one group"),
-        (THREE, {"model": "logistic"}, "suit softmax"), (SMALL, {"model": "linear"}, "suit logistic"),
-        (numeric_labels(40, seed=0), {"model": "logistic"}, "suit linear"),
-        (SMALL, {"inference": "magic"}, "inference"),
-        *((SMALL, {"prior_variance": c}, "prior_variance") for c in (0.0, np.inf, np.nan)),
-    ],
-)  # fmt: skip
-def test_what_is_no_test_set_and_no_option(test, options, words):
-    assert words in refusal(Yardstick.fit, test, **options)
+REFUSED = [
+    (SMALL.with_labels([1] * 40), {}), (THREE, {"inference": "ep"}), (Dataset(np.ones((40, 3)), SMALL.y), {}),
+    (Dataset(SMALL.X, SMALL.y, groups=["p"] * 40), {}), (THREE, {"model": "logistic"}),
+    (SMALL, {"model": "linear"}), (numeric_labels(40, seed=0), {"model": "logistic"}),
+    (SMALL, {"inference": "magic"}), *[(SMALL, {"prior_variance": c}) for c in (0.0, np.inf, np.nan)],
+]  # fmt: skip
 
 
 def test_what_depends_on_labels_is_rounded():
@@ -193,3 +186,7 @@ def test_what_depends_on_labels_is_rounded():
     assert chosen.prior_variance == float(f"{chosen.prior_variance:.3g}")
     labels = Yardstick.fit(numeric_labels(120, seed=3)).labels
     assert (labels.scale, labels.center) == (float(f"{labels.scale:.3e}"), float(f"{labels.center:.6g}"))
+
+
+def test_sentences():
+    all_refused("yardstick", [lambda t=test, o=options: Yardstick.fit(t, **o) for test, options in REFUSED])
