@@ -16,6 +16,7 @@ from dataworth.cli.job import NOT_KEPT, as_words
 from dataworth.errors import DataworthError
 from dataworth.measure.options import PARSED, Options
 from dataworth.valuation.entry import parse_options
+from golden.sentences import all_recorded
 from worlds import classes, yardstick
 
 WORDS = [
@@ -83,22 +84,12 @@ def test_a_configuration_with_a_wrong_kind_of_value_is_refused_in_a_sentence(ins
     assert "bug" not in refused(call("run", "c.json", "-q"))
 
 
-@pytest.mark.parametrize(
-    ("config", "part"),
-    [
-        ("{", "is not JSON"),
-        ("[]", "is no JSON object: a configuration has 'command'"),
-        ('{"command": "score", "option": {}}', "has the key 'option'"),
-        ('{"command": "demo"}', "has the command 'demo'; it must be one of 'score', 'audit', 'rank'"),
-        ('{"command": "score", "options": []}', "has options that are no JSON object"),
-        ('{"command": "score", "options": {"data": "a.csv"}}', "Missing option '--test'"),
-        ('{"command": "rank", "options": {"precision": 0.1}}', "No such option: --precision"),
-        ('{"command": "score", "options": {"data": "a.csv", "test": "t.csv"}}', "there is no such file"),
-    ],
-)
-def test_refusals_of_configurations(tmp_path, config, part):
-    (tmp_path / "c.json").write_text(config)
-    assert part in refused(call("run", tmp_path / "c.json"))
+CONFIGURED = [
+    "{", "[]", '{"command": "score", "option": {}}', '{"command": "demo"}',
+    '{"command": "score", "options": []}', '{"command": "score", "options": {"data": "a.csv"}}',
+    '{"command": "rank", "options": {"precision": 0.1}}',
+    '{"command": "score", "options": {"data": "a.csv", "test": "t.csv"}}',
+]  # fmt: skip
 
 
 def test_run_takes_a_configuration_written_by_hand(inside, tmp_path):
@@ -309,3 +300,10 @@ def test_resume_refuses_changed_and_missing_inputs(inside, tmp_path):
     data.unlink()
     assert f"{data}: there is no such file" in refused(call("resume", tmp_path / "run"))
     assert "does not exist" in refused(call("resume", tmp_path / "no"))
+
+
+def test_sentences(tmp_path):
+    for config in CONFIGURED:
+        (tmp_path / f"{CONFIGURED.index(config)}.json").write_text(config)
+    said = [refused(call("run", tmp_path / f"{i}.json")) for i in range(len(CONFIGURED))]
+    all_recorded("job", said, tmp_path)

@@ -22,6 +22,7 @@ from commands import call
 from dataworth.atomic import cache_directory
 from dataworth.embed import embed, embed_table, pca
 from dataworth.embed.labelled import read_images
+from golden.sentences import all_recorded, all_refused
 from worlds import refusal
 
 
@@ -113,25 +114,14 @@ def test_sizes_modes_and_photographs_on_their_side():
     assert embed([file.getvalue()], "pixels").shape == (1, 3072)
 
 
-@pytest.mark.parametrize(
-    ("images", "options", "words"),
-    [
-        ([], {}, "there are no images"), (np.zeros((2, 4, 4, 3)), {}, "of type float64, but uint8"),
-        (np.zeros((4, 4, 3), np.uint8), {}, "one image in colour: give images[None]"),
-        (np.zeros((4, 4), np.uint8), {}, "n × height × width"),
-        (np.zeros((2, 4, 4, 4), np.uint8), {}, "shape (4, 4, 4), but height × width"),
-        ("photo.jpg", {}, "images is of type str: give an array"), ([3], {}, "image 0 is of type int"),
-        ([b"hello"], {}, "image 0 cannot be read as an image"),
-        ([encoded(pictures(1)[0], "JPEG")[:400]], {}, "image 0 cannot be read as an image"),
-        (["no.jpg"], {}, "no.jpg: there is no such file"),
-        ([Image.fromarray(np.zeros((4, 4), dtype=np.float32))], {}, "image 0 has 32 bits per pixel"),
-        ([pictures(1)[0], pictures(1, 48)[0]], {"model": "pixels"}, "from 32 × 32 and 48 × 48: give size"),
-        (pictures(1), {"size": 0}, "size is 0"), (pictures(1), {"batch": True}, "batch is True"),
-        (pictures(1), {"model": "efficientnet-lite0:16"}, "has blocks 0 to 15"),
-    ],
-)  # fmt: skip
-def test_bad_images_and_options_are_refused(images, options, words):
-    assert words in refusal(embed, images, **{"model": "efficientnet-lite0:0", **options})
+BAD = [
+    ([], {}), (np.zeros((2, 4, 4, 3)), {}), (np.zeros((4, 4, 3), np.uint8), {}),
+    (np.zeros((4, 4), np.uint8), {}), (np.zeros((2, 4, 4, 4), np.uint8), {}), ("photo.jpg", {}), ([3], {}),
+    ([b"hello"], {}), ([encoded(pictures(1)[0], "JPEG")[:400]], {}), (["no.jpg"], {}),
+    ([Image.fromarray(np.zeros((4, 4), dtype=np.float32))], {}),
+    ([pictures(1)[0], pictures(1, 48)[0]], {"model": "pixels"}), (pictures(1), {"size": 0}),
+    (pictures(1), {"batch": True}), (pictures(1), {"model": "efficientnet-lite0:16"}),
+]  # fmt: skip
 
 
 def test_images_too_large_to_decode_are_refused(monkeypatch):
@@ -333,42 +323,32 @@ def test_folders_that_cannot_be_read_are_refused(tmp_path):
     assert out.read_text() == "old"
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        ("photos.zip", "a zip is not read: unpack it"),
-        ("photos/a", "000.png is in no label folder"),
-        ("photos --label x", "--label names a column, but this is no table"),
-        ("photos -o o.npz", "vectors are written as .parquet"),
-        ("photos --no-cache --cache x", "contradict each other"),
-        ("paths.csv --image age", "column 'age' (numeric) holds no images"),
-        ("paths.csv --image picture", "there is no feature column 'picture'"),
-        ("bytes.parquet", "no column is named like a label"),
-        ("hub.parquet -o hub.parquet", "is read, and would be replaced"),
-    ],
-)
-def test_the_command_refuses_in_one_sentence(sources, tmp_path, monkeypatch, words, sentence):
-    monkeypatch.chdir(sources)
-    before = {file: file.read_bytes() for file in files_in(sources)}
-    out = () if "-o" in words.split() else ("-o", tmp_path / "out.parquet")
-    assert sentence in refused("embed", *words.split(), *out)
-    assert files_in(tmp_path) == []
-    assert {file: file.read_bytes() for file in files_in(sources)} == before
+COMMANDS = [
+    "photos.zip", "photos/a", "photos --label x", "photos -o o.npz", "photos --no-cache --cache x",
+    "paths.csv --image age", "paths.csv --image picture", "bytes.parquet", "hub.parquet -o hub.parquet",
+]  # fmt: skip
 
 
 EMPTY = pa.array([{"bytes": None, "path": None}], pa.struct({"bytes": pa.binary(), "path": pa.string()}))
 
 
-@pytest.mark.parametrize(
-    ("columns", "words"),
-    [
-        ({"file": ["a.png", None]}, "column 'file' has 1 missing value"),
-        ({"a": ["a.png"], "b": ["b.jpg"]}, "columns 'a', 'b' could each hold the images"),
-        ({"image": EMPTY}, "row 1 has neither bytes nor a path"),
-        ({"file": ["gone.png"]}, "gone.png: there is no such file"),
-    ],
-)
-def test_tables_with_holes(tmp_path, columns, words):
-    rows = len(next(iter(columns.values())))
-    parquet.write_table(pa.table({**columns, "label": range(rows)}), tmp_path / "t.parquet")
-    assert words in refused("embed", tmp_path / "t.parquet", "-o", tmp_path / "o.parquet")
+HOLES = [
+    {"file": ["a.png", None]}, {"a": ["a.png"], "b": ["b.jpg"]}, {"image": EMPTY}, {"file": ["gone.png"]},
+]  # fmt: skip
+
+
+def test_sentences(sources, tmp_path, monkeypatch):
+    """Of calls, of commands, which leave every file as it was, and of tables with holes."""
+    asked = [{"model": "efficientnet-lite0:0", **options} for _, options in BAD]
+    all_refused("embed", [lambda i=i, a=a: embed(i, **a) for (i, _), a in zip(BAD, asked, strict=True)])
+    monkeypatch.chdir(sources)
+    before = {file: file.read_bytes() for file in files_in(sources)}
+    out = ("-o", tmp_path / "out.parquet")
+    said = [refused("embed", *words.split(), *(() if "-o" in words else out)) for words in COMMANDS]
+    assert files_in(tmp_path) == []
+    assert {file: file.read_bytes() for file in files_in(sources)} == before
+    for columns in HOLES:
+        rows = len(next(iter(columns.values())))
+        parquet.write_table(pa.table({**columns, "label": range(rows)}), tmp_path / "t.parquet")
+        said.append(refused("embed", tmp_path / "t.parquet", *out))
+    all_recorded("embed-command", said, tmp_path)

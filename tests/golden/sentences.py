@@ -23,12 +23,12 @@ def all_refused(name, cases, hidden=None):
 
 
 def all_recorded(name, said, hidden=None):
-    """These are the sentences, but for a directory's name and places in memory."""
+    """These are the sentences, but for a directory's name, hashes and places in memory."""
     from golden.texts import same
 
     file = FOLDER / f"{name}.txt"
     lines = [one.strip().replace(str(hidden or "\0"), "DIR") for one in said]
-    lines = [re.sub("0x[0-9a-f]+", "0x…", one) for one in lines]
+    lines = [re.sub(r"0x[0-9a-f]+|\b(?=[0-9a-f]*\d)[0-9a-f]{12,}\b", "…", one) for one in lines]
     if os.environ.get(WRITING):
         file.write_text("\n".join(lines) + "\n", encoding="utf-8")
     known = file.read_text(encoding="utf-8").splitlines()

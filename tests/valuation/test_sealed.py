@@ -27,6 +27,7 @@ from dataworth.valuation.sealed import Sealed, check_sealed, doubts, measure_sea
 from dataworth.yardstick.candidates import Trial
 from dataworth.yardstick.recipe import Recipe
 from dataworth.yardstick.yardstick import Yardstick
+from golden.sentences import all_recorded, all_refused
 from reference import mixed
 from worlds import classes, flipped, numeric_labels, refusal
 
@@ -302,48 +303,32 @@ def folder(tmp_path_factory):
     return folder
 
 
-TEST = ("--test", "test.csv")
-REFUSED = {
-    "an audit needs rows": ("audit", "v.safetensors", "other.csv", *TEST),
-    "": ("score", "other.csv", "--test", "v.safetensors"),
-    "form": ("rank", "v.safetensors", *TEST, "--form", "kl"),
-    "design": ("score", "v.safetensors", *TEST, "--pairs", "10"),
-    "--yardstick": ("score", "v.safetensors", *TEST, "--prior-variance", "2"),
-    "without rows": ("seal", "v.safetensors", "--yardstick", "y.json", "-o", "w.safetensors"),
-    ".safetensors": ("seal", "other.csv", "--yardstick", "y.json", "-o", "w.csv"),
-    "--force": ("seal", "vendor.csv", "--yardstick", "y.json", "-o", "v.safetensors"),
-}
+REFUSED = """
+    audit v.safetensors other.csv --test test.csv | score other.csv --test v.safetensors
+    rank v.safetensors --test test.csv --form kl | score v.safetensors --test test.csv --pairs 10
+    score v.safetensors --test test.csv --prior-variance 2 | seal other.csv --yardstick y.json -o w.csv
+    seal v.safetensors --yardstick y.json -o w.safetensors
+    seal vendor.csv --yardstick y.json -o v.safetensors
+"""
 
 
-@pytest.mark.parametrize("word", REFUSED)
-def test_what_needs_rows_is_refused_in_one_sentence(folder, monkeypatch, word):
+def test_sentences(folder, monkeypatch, sealed, tmp_path):
     monkeypatch.chdir(folder)
-    code, out, err = call(*REFUSED[word])
-    sentences = [line for line in err.splitlines() if "guessed" not in line and not line.endswith("…")]
-    assert (code, out, len(sentences)) == (2, "", 1), err
-    assert word in sentences[0]
-
-
-def test_likely_mistakes_are_sentences(sealed, tmp_path):
-    data, test = classes(30, 17), classes(60, 18)
+    said = []
+    for words in REFUSED.strip().replace("\n", "|").split("|"):
+        code, out, err = call(*words.split())
+        said += [line for line in err.splitlines() if "guessed" not in line and not line.endswith("…")]
+        assert (code, out) == (2, "")
+    all_recorded("sealed-commands", said, folder)
+    data, test, places = classes(30, 17), classes(60, 18), [tmp_path, tmp_path / "none", tmp_path / "huge"]
     three = by_hand(3, Softmax(1.0), Classes(("0", "1", "2")))
     unknown = by_hand(3, Linear(1.0, InverseGamma(2.0, 1.0)), Numeric())
-    huge = tmp_path / "huge.safetensors"
-    with huge.open("wb") as file:
+    with places[2].open("wb") as file:
         file.truncate(2**40)  # sparse
-    for words, refused in {
-        "Yardstick.load": (seal, data, "y.json"),
-        "cannot be sealed": (seal, data, three),
-        "posterior cannot be sealed": (seal, numeric_labels(20, 16), unknown),
-        "no path": (Sealed.load, 3),
-        "directory": (Sealed.load, tmp_path),
-        "no file": (Sealed.load, tmp_path / "none.safetensors"),
-        "larger": (Sealed.load, huge),
-        ".safetensors": (sealed.save, tmp_path / "x.txt"),
-        "cannot be written": (sealed.save, tmp_path / "none" / "x.safetensors"),
-        "before is sealed, and has no rows": (dw.audit, sealed, data, test),
-    }.items():
-        assert words in refusal(*refused)
+    cases = [(seal, data, "y.json"), (seal, data, three), (seal, numeric_labels(20, 16), unknown)]
+    cases += [(Sealed.load, place) for place in (3, *places)]
+    cases += [(sealed.save, tmp_path / name) for name in ("x.txt", "none/x.safetensors")]
+    all_refused("sealed", [*cases, (dw.audit, sealed, data, test)], tmp_path)
 
 
 def mutate(raw, rng):

@@ -144,27 +144,14 @@ def harmless(place, value):
     return (isinstance(value, str) and named) or (isinstance(value, int) and place in {("rows",), ("seed",)})
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        (lambda d: d["labels"].update(classes=["0"]), "are not 2 to 20 different texts"),
-        (lambda d: d["labels"].update(classes=list(map(str, range(21)))), "are not 2 to 20 different texts"),
-        (lambda d: d["model"].update(prior_variance=0.0), "prior_variance is 0, not above 0"),
-        (lambda d: d["chosen"].update(size=77), "its size is 77, but"),
-        (lambda d: d["chosen"].update(kind="both"), "its kind or scale is not that of its recipe"),
-        (lambda d: d["chosen"].update(bandwidth=0.7), "its exponent or bandwidth is not that of its kind"),
-        (lambda d: d["recipe"]["scale"].update(name="magic"), "its scale is one that this version does not"),
-        (lambda d: d["recipe"]["scale"].update(stretch=[1.0, -1.0]), "its stretch is below 0"),
-        (lambda d: d["recipe"]["columns"][0].__setitem__(0, "x1"), "one name twice"),
-    ],
-)
-def test_a_forged_file_is_told_what_is_wrong(saved, change, words):
-    content = entries(saved)
-    change(content)
-    saved.write_text(json.dumps({"checksum": BLANK, **content, "digest": digest_of({})}))
-    assert "was changed after it was made" in refusal(Yardstick.load, saved)
-    saved.write_bytes(signed(content))
-    assert words in refusal(Yardstick.load, saved)
+FORGED = [
+    lambda d: d["labels"].update(classes=["0"]), lambda d: d["labels"].update(classes=[*map(str, range(21))]),
+    lambda d: d["model"].update(prior_variance=0.0), lambda d: d["chosen"].update(size=77),
+    lambda d: d["chosen"].update(kind="both"), lambda d: d["chosen"].update(bandwidth=0.7),
+    lambda d: d["recipe"]["scale"].update(name="magic"),
+    lambda d: d["recipe"]["scale"].update(stretch=[1.0, -1.0]),
+    lambda d: d["recipe"]["columns"][0].__setitem__(0, "x1"),
+]  # fmt: skip
 
 
 THREE = SMALL.with_labels(np.arange(40) % 3)
@@ -188,5 +175,18 @@ def test_what_depends_on_labels_is_rounded():
     assert (labels.scale, labels.center) == (float(f"{labels.scale:.3e}"), float(f"{labels.center:.6g}"))
 
 
-def test_sentences():
-    all_refused("yardstick", [lambda t=test, o=options: Yardstick.fit(t, **o) for test, options in REFUSED])
+def test_sentences(saved):
+    """Of what is no test set or option; of files that were changed, under a digest that fits and without."""
+    whole = entries(saved)
+
+    def load(change, fitting):
+        content = json.loads(json.dumps(whole))
+        change(content)
+        told = {"checksum": BLANK, **content, "digest": digest_of({})}
+        saved.write_bytes(signed(content) if fitting else json.dumps(told).encode())
+        return Yardstick.load(saved)
+
+    cases = [lambda t=test, o=options: Yardstick.fit(t, **o) for test, options in REFUSED]
+    all_refused(
+        "yardstick", cases + [(load, one, fitting) for one in FORGED for fitting in (False, True)], saved
+    )
