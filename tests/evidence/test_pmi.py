@@ -73,7 +73,6 @@ def test_names_of_classes_do_not_matter_and_logistic_is_the_default():
     assert pmi(D.with_labels(D.y.astype(float)), T.with_labels(T.y.astype(bool))).value == pytest.approx(
         expected
     )
-    D, T = datasets(CASES[0], Logistic())
     result = pmi(D, T)
     assert result.value == pmi(D, T, Logistic(1.0), form="evidence").value
     assert result.bits == pytest.approx(result.value * 1.4426950408889634, rel=1e-14)

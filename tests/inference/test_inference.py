@@ -366,19 +366,13 @@ def test_names_and_order_of_rows_classes_and_features_do_not_matter(inference, d
 @over_inferences
 @given(data=st.data())
 @hostile
-def test_rotations_do_not_matter_and_scaling_features_is_scaling_the_prior(inference, data):
+def test_weights_are_repeats_and_rotations_and_scales_of_priors_do_not_matter(inference, data):
     """One scale for all columns: a rotation would mix 1e8 into 1e-8 and lose the latter by itself."""
     p = data.draw(problems(inference, scales=1))
     rotation = np.linalg.qr(p.rng.normal(size=(p.X.shape[1],) * 2))[0]
     p.same(p.log_z(), p.log_z(p.X @ rotation))
     wide, narrow = (Logistic(p.model.prior_variance / c, inference, intercept=False) for c in (1.0, 64.0))
     p.same(p.log_z(model=wide), p.log_z(8.0 * p.X, model=narrow))
-
-
-@over_inferences
-@given(data=st.data())
-@hostile
-def test_weights_are_repeats_and_zero_weights_are_nothing(inference, data):
     p = data.draw(problems(inference))
     repeats = np.repeat(np.arange(len(p.y)), p.weights.astype(int))
     if len(repeats) == 0:

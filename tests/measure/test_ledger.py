@@ -37,7 +37,6 @@ def test_a_better_answer_is_told_and_a_worse_one_is_not(tmp_path, yard):
     again = dw.score(GOOD, TEST, **ask)
     assert again.value == plain["g"].value
     assert any("question 4" in note and "the same as question 2" in note for note in again.notes)
-    book = tmp_path / "ledger.json"
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda i: dw.score(POOR, TEST, yardstick=yard, ledger=book, ignore="all"), range(8)))
     assert queries(book) == 8

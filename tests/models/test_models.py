@@ -94,6 +94,7 @@ def test_every_model_keeps_the_protocol_on_every_case(case, model):
 @over_models
 @over_cases
 def test_a_bound_model_fits_rows_as_the_model_fits_their_slice(case, model):
+    """Weights 1, 2, 0 … against rows named once, twice, not at all."""
     if too_wide(case, model) and case.X.shape[1] == 0:
         pytest.skip("no parameters")
     y = targets_of(case, model)
@@ -103,17 +104,7 @@ def test_a_bound_model_fits_rows_as_the_model_fits_their_slice(case, model):
     bound = fitter(rows, weights=case.weights[rows])
     assert bound.log_z == pytest.approx(alone.log_evidence, abs=2 * tolerance(bound.log_z))
     assert np.array_equal(fitter.y, y)
-
-
-@over_models
-@over_cases
-def test_weights_are_repeats(case, model):
-    """Weights 1, 2, 0 … against rows named once, twice, not at all."""
-    if too_wide(case, model) and case.X.shape[1] == 0:
-        pytest.skip("no parameters")
-    y = targets_of(case, model)
     counts = np.resize([1, 2, 0], len(y))
-    fitter = bind(model, case.X, y)
     weighted = fitter(np.arange(len(y)), weights=counts.astype(float))
     repeated = fitter(np.repeat(np.arange(len(y)), counts))
     assert weighted.log_z == pytest.approx(repeated.log_z, abs=2 * tolerance(weighted.log_z))

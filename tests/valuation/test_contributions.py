@@ -35,7 +35,6 @@ def test_what_each_adds_and_what_is_redundant_is_the_total(world, yardstick, hon
     assert honest.redundant.value == pytest.approx(honest.total.value - sum(adds.values()))
     for one in honest.vendors:
         assert one.fraction == pytest.approx(one.marginal.value / honest.total.value)
-    vendors, test = world
     wrong = vendors["c"].with_labels(1 - vendors["c"].y)
     found = dw.contributions(
         {"a": vendors["a"], "b": vendors["b"], "wrong": wrong}, test, yardstick=yardstick
@@ -57,7 +56,6 @@ def test_copies_and_second_names_add_nothing(world, yardstick, honest):
     assert any("40 rows that stand in the data already" in note for note in doubled.notes)
     again = dw.contributions({**vendors, "d": vendors["a"]}, test, yardstick=yardstick)
     assert added_by(again, "a", "d") == pytest.approx(0.0, abs=1e-9)
-    vendors, test = world
     c = vendors["c"]
     parts = {**vendors, "c": c.take(range(30)), "c too": c.take(range(30, 60))}
     both = dw.contributions(parts, test, yardstick=yardstick)

@@ -64,11 +64,6 @@ def test_a_result_holds_no_rows_unless_asked_to(kind):
     assert result.case is None
     for call in (lambda: result.parts, lambda: result.to_dict(parts=True), lambda: dw.sensitivity(result)):
         assert "keep=True" in refusal(call)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_result_is_plain_data_in_nats_and_in_bits(kind):
-    result = measured(kind, keep=False)
     nats, bits = (json.loads(json.dumps(result.to_dict(bits=b))) for b in (False, True))
     assert (nats["unit"], bits["unit"]) == ("nats", "bits")
     assert nats["schema"].startswith(f"dataworth/{type(result).__name__.lower()[:4]}")
