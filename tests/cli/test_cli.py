@@ -9,35 +9,16 @@ import pyarrow.parquet
 import pytest
 
 import dataworth as dw
-from commands import MEASURING, call, measured, process, refused, run
+from commands import call, measured, process, refused, run
 from dataworth.valuation.values.guard import save_values
 
 
-def test_audit_in_a_process_shows_the_rise_and_what_it_is_made_of(folder):
+def test_a_pipe_gets_no_colours_and_eighty_columns(folder):
+    """And a threshold on one column is recycled: the data's own models find every wrong label."""
     words = ("--test", "test.csv", "--yardstick", "y.json", "--ignore", "all")
     code, out, _ = run("audit", "raw.csv", "clean.csv", *words, cwd=folder)
-    assert code == 0
-    assert out.startswith("recycled: "), "a threshold on one column: its own models find every wrong label"
-    assert "106 kept, 54 removed" in out
-    assert "of it, the data's own models, nats" in out
-    assert "of it, only from outside, nats" in out
-    assert "more probability on the right answer" in " ".join(out.split())
-    assert "\x1b" not in out, "colours in a pipe"
+    assert (code, out.partition(":")[0], "\x1b" in out) == (0, "recycled", False)
     assert all(len(line) <= 80 for line in out.splitlines())
-
-
-def test_details_show_parts_that_add_up(inside, tmp_path):
-    code, out, _ = measured("audit", *MEASURING["audit"], "-v", "--ignore", "all")
-    assert code == 0
-    assert "confidence gained" in out
-    assert "= PMI of whole blocks" in out
-    files = ("--report", tmp_path / "r.json", "--plot", tmp_path / "p.pdf")
-    out = measured("score", "raw.csv", "--json", "--ignore", "all", *files)[1]
-    assert (tmp_path / "p.pdf").read_bytes().startswith(b"%PDF")
-    told = json.loads((tmp_path / "r.json").read_text())["parts"]
-    sums = [told[name]["value"] for name in ("confidence", "against_data", "against_test", "value")]
-    assert sums[0] - sums[1] - sums[2] == pytest.approx(sums[3])
-    assert "parts" not in json.loads(out)
 
 
 def test_row_numbers_are_said_once_for_all_files(inside, tmp_path):

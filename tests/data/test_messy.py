@@ -11,10 +11,8 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from typer.testing import CliRunner
 
 import dataworth as dw
-from dataworth.cli.app import app
 from dataworth.data.convert import Column
 from dataworth.data.io import ReadingWarning, describe, read, read_together
 from dataworth.data.io.align import sentences
@@ -486,13 +484,3 @@ def test_cells_that_are_the_marker_are_missing(tmp_path, marker, form):
     found = data.X[:, data.names.index("Alter")]
     np.testing.assert_array_equal(np.flatnonzero(np.isnan(found)), GONE)
     np.testing.assert_array_equal(np.delete(found, GONE), np.delete(AGES, GONE))
-
-
-def test_a_command_says_what_took_effect(tmp_path):
-    path = marked(tmp_path / "a.csv", "xx")
-    words = ["commit", str(path), "--na-values", "xx", "--impute", "--key", "k" * 16]
-    done = CliRunner().invoke(app, words)
-    assert done.exit_code == 0
-    lines = done.stderr.splitlines()
-    assert "dataworth: read as missing, as asked: 'Alter' ('xx', 3 cells); --na-values says what is" in lines
-    assert CliRunner().invoke(app, [*words, "-q"]).stderr == ""

@@ -24,7 +24,7 @@ from reference import (
     with_ones,
 )
 from user_models import Coin
-from worlds import classes, held_out, yardstick
+from worlds import classes, held_out, on_the_yardstick, yardstick
 
 PLAIN = Logistic(1.0, intercept=False)
 over_inferences = pytest.mark.parametrize("inference", ["laplace", "ep"])
@@ -517,11 +517,6 @@ NO_FORMS = [
 DATA = classes(60, seed=1)
 OPTIONS = [{"form": "product"}, {"form": "eta", "eta": "joint"}, {"form": "sealed"}, {"form": "kl"}]
 over_options = pytest.mark.parametrize("options", OPTIONS, ids=lambda o: o["form"])
-
-
-def on_the_yardstick(data):
-    yard = yardstick()
-    return Dataset(yard.features(data), yard.targets(data), weights=data.weights)
 
 
 @over_options

@@ -381,14 +381,3 @@ def test_linear_under_any_gaussian_is_exact(n):
     half = fitter(np.arange(n // 2))
     rest = fitter.log_predictive(half, np.arange(n // 2, n))
     assert half.log_z + rest == pytest.approx(truth, abs=1e-9)
-
-
-def test_linear_in_two_steps_is_linear_in_one():
-    """The posterior of some rows as the prior of the others; with weights."""
-    _, X, y = prior_and_rows()
-    w, model = np.arange(1.0, 13.0), Linear(2.0, 0.7)
-    first = model.fit(X[:5], y[:5], w[:5])
-    second = model.fit(X[5:], y[5:], w[5:], prior=first.as_prior())
-    whole = model.fit(X, y, w)
-    assert first.log_evidence + second.log_evidence == pytest.approx(whole.log_evidence, abs=1e-9)
-    assert second.mean == pytest.approx(whole.mean, abs=1e-9)

@@ -17,16 +17,12 @@ from dataworth.valuation.audit.baselines import BASELINES, GROUP, all_baselines,
 from dataworth.valuation.audit.edits import EDITORS, Cells
 from dataworth.valuation.audit.out_of_fold import CrossFit, lowest_k
 from golden.sentences import all_refused
-from worlds import classes, flipped, held_out, mixed, numeric_labels, yardstick
+from worlds import classes, flipped, held_out, mixed, numeric_labels, with_ids, yardstick
 
 YARD = yardstick()
 CLEAN = classes(150, seed=1)
 NOISY, BAD = flipped(CLEAN, 0.15, 1)
 LEARNT = ("yardstick", "boosting", "ensemble", "pruned_ensemble")
-
-
-def with_ids(data, X=None, y=None):
-    return dw.Dataset(data.X if X is None else X, data.y if y is None else y, ids=np.arange(len(data)))
 
 
 def curated(before, after):

@@ -10,24 +10,17 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import r2_score
 
 import dataworth as dw
-from dataworth.data.dataset import Dataset
 from dataworth.data.order import canonical
 from dataworth.evidence.tempering import mixture
 from dataworth.measure.designs import Sample, Whole
 from reference import mixed
-from worlds import classes, flipped, held_out, numeric_labels, refusal, yardstick
+from worlds import classes, flipped, held_out, numeric_labels, on_the_yardstick, refusal, yardstick
 
 DATA = classes(120, seed=1)
 
 
 def score(D=DATA, **options):
     return dw.score(D, held_out(), yardstick=yardstick(), ignore="all", **options)
-
-
-def on_the_yardstick(data):
-    """The data as `pmi` takes them: the yardstick's features and 0/1 labels."""
-    yard = yardstick()
-    return Dataset(yard.features(data), yard.targets(data), weights=data.weights)
 
 
 def test_every_block_is_the_mixture_of_what_the_temperings_say_of_its_rows():
