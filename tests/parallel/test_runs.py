@@ -57,9 +57,10 @@ def test_new_versions_are_noted_and_results_must_be_json(directory):
         assert "dataworth 0.1.0 and is continued with 9.0" in note
     with Run.open(directory, {key: CONFIG[key] for key in ("seed", "model")}) as run:
         assert run.notes == []
-    with Run.open(directory, CONFIG) as run, pytest.raises(TypeError, match="set"):
+    other = directory.with_name("other")
+    with Run.open(other, CONFIG) as run, pytest.raises(TypeError, match="set"):
         map_resumable(Local(), lambda shared, chunk: {1}, [0], shared=None, run=run)
-    assert not (directory / "chunks.jsonl").exists()
+    assert not (other / "chunks.jsonl").exists()
 
 
 def test_flipped_bytes_are_never_trusted(directory):

@@ -232,6 +232,7 @@ def test_categories_that_do_not_fit_in_memory_as_columns_are_refused(monkeypatch
     assert len(Basis.learn(data).standard) == 60
     monkeypatch.setattr("dataworth.limits.free_memory", lambda: needed / 0.8 - 1)
     assert "a column for each of 30 categories of 'zip' takes about" in refusal(Basis.learn, data)
+    monkeypatch.undo()
     recipe = Basis.learn(data).recipe(3, 1.0)
     whole, seen, scaled = recipe.features(data), [], Recipe.scaled
     monkeypatch.setattr(Recipe, "scaled", lambda self, X: seen.append(len(X)) or scaled(self, X))
