@@ -13,10 +13,8 @@ from dataworth.checks import CHECKS, check_attribute, check_doubling, run_checks
 from dataworth.checks.rows import LEVEL, Excess, excess, nearness, neighbours, others, snapped
 from dataworth.curation import MatchGroups, RandomSubset
 from dataworth.data.labels import Classes
-from dataworth.models import Logistic
 from dataworth.yardstick.candidates import Trial
 from dataworth.yardstick.recipe import Basis
-from dataworth.yardstick.yardstick import Yardstick
 
 MINE = ("DW002", "DW003", "DW010", "DW011", "DW012", "DW013", "DW014")
 OTHERS = tuple(check.code for check in CHECKS if check.code not in MINE)
@@ -26,10 +24,10 @@ def asked(test, axes=None, **options):
     """Options with a yardstick made by hand: the search is tested elsewhere, and takes its time."""
     basis = Basis.learn(test)
     k = basis.on("each").rank if axes is None else axes
-    yard = Yardstick(
+    yard = dw.Yardstick(
         recipe=basis.recipe(k, 1.0),
         labels=Classes(tuple(sorted(set(map(str, test.y.tolist()))))),
-        model=Logistic(1.0),
+        model=dw.Logistic(1.0),
         chosen=Trial(size=k, exponent=1.0, prior_variance=1.0, held_out=0.0),
         rows=len(test),
         seed=0,
@@ -352,10 +350,10 @@ def world(rng, n=300, scale=1.0):
 
 def test_doubling_fires_under_a_prior_that_is_far_too_narrow():
     X, y = world(np.random.default_rng(1), scale=4.0)
-    seen = check_doubling(Logistic(1e-5), X, y)
+    seen = check_doubling(dw.Logistic(1e-5), X, y)
     assert seen.fires
     assert seen.value > 5 * seen.stderr
-    assert not check_doubling(Logistic(1e-3), X, y).fires  # which tempering still mends
+    assert not check_doubling(dw.Logistic(1e-3), X, y).fires  # which tempering still mends
 
 
 @pytest.mark.parametrize("shown", [False, True])
@@ -365,13 +363,13 @@ def test_attribute_that_tells_the_label_fires_even_if_features_show_it(shown):
     telling = np.where(rng.random(400) < 0.75, y, 1 - y)
     if shown:
         X = np.column_stack([X, 3.0 * telling, -telling])
-    seen = check_attribute(Logistic(1.0), X, y, telling)
+    seen = check_attribute(dw.Logistic(1.0), X, y, telling)
     assert seen.fires
-    assert check_attribute(Logistic(1.0), X, y, telling, size=100).value < seen.value
+    assert check_attribute(dw.Logistic(1.0), X, y, telling, size=100).value < seen.value
     # where features say all, it tells nothing
     y = (X[:, 0] > 0).astype(float)
     telling = np.where(rng.random(400) < 0.75, y, 1 - y)
-    assert not check_attribute(Logistic(1e4), 10 * X[:, :3], y, telling).fires
+    assert not check_attribute(dw.Logistic(1e4), 10 * X[:, :3], y, telling).fires
 
 
 def test_nothing_fires_in_worlds_of_the_models_own():
@@ -381,7 +379,7 @@ def test_nothing_fires_in_worlds_of_the_models_own():
     for seed in range(30):
         rng = np.random.default_rng(seed)
         X, y = world(rng)
-        doubled += check_doubling(Logistic(1.0, intercept=False), X, y, seed=seed).fires
-        useless += check_attribute(Logistic(1.0), X, y, rng.integers(0, 2, 300)).fires
+        doubled += check_doubling(dw.Logistic(1.0, intercept=False), X, y, seed=seed).fires
+        useless += check_attribute(dw.Logistic(1.0), X, y, rng.integers(0, 2, 300)).fires
     assert doubled <= 4
     assert useless <= 3

@@ -18,7 +18,6 @@ from dataworth.checks.prior import PLAUSIBLE, STEPS, Halves, at, plausible_range
 from dataworth.inference import sites as ep
 from dataworth.measure import weights_of
 from dataworth.yardstick.search import PRIORS
-from dataworth.yardstick.yardstick import Yardstick
 from worlds import classes, flipped, held_out, numeric_labels, yardstick
 
 CODES = [check.code for check in CHECKS]
@@ -146,7 +145,7 @@ def test_what_the_referee_samples_is_the_results_quantity(change, pairs):
 
 
 def test_fits_that_do_not_converge_are_counted(monkeypatch):
-    yard = Yardstick.fit(held_out(), inference="ep")
+    yard = dw.Yardstick.fit(held_out(), inference="ep")
     assert finding(dw.score, "DW007", classes(60, 7), held_out(), yardstick=yard, jobs=1).fires is False
     monkeypatch.setattr(ep, "MAX_ITERATIONS", 2)
     with pytest.warns(RuntimeWarning, match="EP did not converge"):

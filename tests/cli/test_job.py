@@ -13,7 +13,6 @@ import pytest
 import dataworth as dw
 from commands import MEASURING, call, measured, process, refused
 from dataworth.cli.job import NOT_KEPT, as_words
-from dataworth.errors import DataworthError
 from dataworth.measure.options import PARSED, Options
 from dataworth.valuation.entry import parse_options
 from golden.sentences import all_recorded
@@ -51,7 +50,7 @@ def test_the_command_line_makes_the_options_that_python_makes(inside, monkeypatc
 
     def record(*args, **given):
         asked.append(given[PARSED])
-        raise DataworthError("enough")
+        raise dw.DataworthError("enough")
 
     parse = Options.parse
     monkeypatch.setattr(Options, "parse", lambda *given: parsed.append(given) or parse(*given))

@@ -8,7 +8,6 @@ import pytest
 
 import dataworth as dw
 from commands import call
-from dataworth.errors import DataworthError
 from dataworth.measure import yardstick_cache
 from dataworth.measure.yardstick_cache import fit_or_load
 from worlds import classes
@@ -88,7 +87,7 @@ def test_from_python_only_what_is_asked_for_is_kept(tmp_path):
     third = dw.score(data, TEST, prior_variance=1.0, ignore="all", cache=True)
     assert len(files(tmp_path)) == len(files(place / "yardsticks")) == 1
     assert first.value == second.value == third.value
-    with pytest.raises(DataworthError, match="cache is 3; it must be True, False or a directory"):
+    with pytest.raises(dw.DataworthError, match="cache is 3; it must be True, False or a directory"):
         dw.score(data, TEST, cache=3)
 
 

@@ -8,7 +8,6 @@ import pytest
 import dataworth as dw
 from dataworth.inference.logistic import Counts
 from dataworth.inference.removal import see, toggle_each
-from dataworth.models import Linear
 from dataworth.valuation.values import label_noise as trust_file
 from dataworth.valuation.values.label_noise import trust_classes, trust_numbers
 from dataworth.valuation.values.rows import Part, Table, binary_fits, gaussian_fits, standard_errors
@@ -93,7 +92,7 @@ def numbers(n, tested, seed=3):
 def test_numeric_labels_are_exact():
     table = table_of(*numbers(20, 15), 20, weight=2.0)
     found = gaussian_fits(table, 0.3)
-    model, X = Linear(2.0, 0.3, intercept=False), table.X
+    model, X = dw.Linear(2.0, 0.3, intercept=False), table.X
 
     def log_z(rows, tested):
         weights = np.concatenate([2.0 * rows, np.full(15, float(tested))])

@@ -9,9 +9,7 @@ import pytest
 
 import dataworth as dw
 from dataworth.data.convert import Column, is_text
-from dataworth.data.io import read
 from dataworth.data.texts import BETWEEN
-from dataworth.errors import DataworthError
 from dataworth.yardstick import texts as ngrams
 from dataworth.yardstick.texts import TextAxes, TextColumns
 from text_worlds import review
@@ -33,7 +31,7 @@ def pairs(n, seed, flipped=0.0):
     wrong = rng.random(n) < flipped
     for row in np.array(rows, dtype=object)[wrong]:
         row["chosen"], row["rejected"] = row["rejected"], row["chosen"]
-    return read(pa.Table.from_pylist(rows)), wrong
+    return dw.read(pa.Table.from_pylist(rows)), wrong
 
 
 def naive(text):
@@ -76,12 +74,12 @@ def test_texts_survive_a_file_and_a_forged_one_is_told(tmp_path):
     written = json.loads(json.dumps(made.to_dict()))
     assert np.array_equal(TextColumns.from_dict(written)(test).X, made(test).X)
     for change, (value, words) in {"size": (3, "another size"), "axes": ("!", "cannot be read")}.items():
-        with pytest.raises(DataworthError, match=words):
+        with pytest.raises(dw.DataworthError, match=words):
             TextColumns.from_dict({"body": {**written["body"], change: value}})
     nothing = {"buckets": "", "weights": "", "axes": "", "size": 10**9}  # 8 GB for each row
-    with pytest.raises(DataworthError, match="another size"):
+    with pytest.raises(dw.DataworthError, match="another size"):
         TextColumns.from_dict({"body": nothing})
-    with pytest.raises(DataworthError, match="no map"):
+    with pytest.raises(dw.DataworthError, match="no map"):
         TextColumns.from_dict([])
     test, _ = reviews(80, 9)
     data, _ = reviews(40, 10)
@@ -91,7 +89,7 @@ def test_texts_survive_a_file_and_a_forged_one_is_told(tmp_path):
     assert again == yard
     assert np.array_equal(again.features(data), yard.features(data))
     assert [column.kind for column in again.columns] == ["text"]
-    with pytest.raises(DataworthError, match="'body' is numeric, but text in the test set"):
+    with pytest.raises(dw.DataworthError, match="'body' is numeric, but text in the test set"):
         again.features(dw.Dataset([[1.0]], ["sad"], names=["body"]))
 
 
