@@ -284,10 +284,14 @@ def test_a_broken_model_fails_where_it_is_broken(name):
     assert certificate[check].passed is False, str(certificate)
 
 
-def test_what_no_identity_shows_expectations_do():
+def test_whole_numbers_are_summed_and_expectations_show_what_identities_do_not():
     certificate = check_model(Sure(), repeats=1000)
     failed = {outcome.name for outcome in certificate if outcome.passed is False}
     assert "rows halved" in failed
+    y = np.random.default_rng(0).poisson(3.0, 24).astype(float)
+    X = np.zeros((24, 1))
+    assert check_model(Poisson(), X=X, y=y)["one more row"].passed
+    assert check_model(Spoiled(Poisson(), per_set(0.1)), X=X, y=y)["one more row"].passed is False
 
 
 def test_a_certificate_says_what_was_tried():
@@ -316,13 +320,6 @@ class Poisson:
         total, rows = float(w @ y), float(w.sum())
         evidence = gammaln(2 + total) - (2 + total) * np.log1p(rows) - w @ gammaln(y + 1)
         return SimpleNamespace(log_evidence=float(evidence))
-
-
-def test_whole_numbers_are_summed():
-    y = np.random.default_rng(0).poisson(3.0, 24).astype(float)
-    X = np.zeros((24, 1))
-    assert check_model(Poisson(), X=X, y=y)["one more row"].passed
-    assert check_model(Spoiled(Poisson(), per_set(0.1)), X=X, y=y)["one more row"].passed is False
 
 
 REFUSED = [

@@ -191,6 +191,7 @@ def elsewhere(monkeypatch, change):
 
 
 def test_the_range_fires_where_another_dataset_would_be_best(monkeypatch):
+    """Changes that are as often up as down."""
     few, many_rows = classes(15, 7), classes(300, 8)
     candidates, test = {"few": few, "many": many_rows}, classes(400, 3)
     elsewhere(monkeypatch, lambda table: replace(table, units=table.units[:, ::-1]))
@@ -201,10 +202,6 @@ def test_the_range_fires_where_another_dataset_would_be_best(monkeypatch):
     same = finding(dw.rank, "DW009", {"a": few, "b": few}, test, prior_variance=1.0)
     assert same.fires is False
     assert "a tie" in same.detail
-
-
-def test_what_is_no_longer_shown_is_told_but_does_not_fire(monkeypatch):
-    """Changes that are as often up as down."""
 
     def balanced(table):
         return table.with_column("pmi", np.outer((-1.0) ** np.arange(len(table)), np.arange(len(table.arms))))

@@ -226,8 +226,9 @@ def test_synthetic_rows_follow_the_classes():
     assert set(map(tuple, made(c.Synthesize(rows=9), single).X)) <= {(1.0, 2.0), (5.0, 6.0)}
 
 
-def test_centres_cover():
-    """Three far corners and a crowd: four centres are one of each; each class keeps its share."""
+def test_the_herd_keeps_the_mean_and_centres_cover():
+    """Three far corners and a crowd: four centres are one of each; each class keeps its share. Its mean is
+    nearer to the class's than that of any of 200 random choices of the same size."""
     crowd = generator().normal(scale=0.01, size=(40, 2))
     corners = np.array([[9.0, 0], [0, 9], [9, 9]])
     data = Dataset(np.r_[crowd, corners], np.zeros(43))
@@ -239,10 +240,6 @@ def test_centres_cover():
     data = classes(100, seed=4)
     data = Dataset(np.where(data.y[:, None] == 1, 0.01, 1.0) * data.X, data.y)  # a class in a small corner
     assert (made(c.KCentre(0.3), data).y == 1).sum() == round(0.3 * (data.y == 1).sum())
-
-
-def test_the_herd_keeps_the_mean():
-    """Its mean is nearer to the class's than that of any of 200 random choices of the same size."""
     data = Dataset(generator(6).normal(size=(100, 3)), np.zeros(100))
     off = np.linalg.norm(made(c.Herding(0.2), data).X.mean(axis=0) - data.X.mean(axis=0))
     for seed in range(200):

@@ -367,9 +367,6 @@ def test_frames_go_straight_into_measurements():
     assert {one.name: one.value for one in ranked}["all"] == pytest.approx(expected.value)
     assert "no label column 'chrun': did you mean 'churn'" in refusal(dw.score, data, test, label="chrun")
     assert "no option 'label' of score" in refusal(dw.score, *plain, label="churn")
-
-
-def test_frames_that_need_a_line_of_their_own_library():
     from sklearn.datasets import load_iris
 
     mixed = FRAME.assign(price=[str(p) if i % 3 else p for i, p in enumerate(PRICE)])
@@ -430,7 +427,7 @@ def saved(directory, frame):
             writer.write(table)
 
 
-def test_names_of_classes_stand_for_their_numbers(tmp_path):
+def test_what_hugging_face_says_of_a_table_counts(tmp_path):
     features = {"label": {"names": ["neg", "pos"], "_type": "ClassLabel"}, "a": {"_type": "Value"}}
     table = pa.table({"a": [1, 2, 3], "label": [1, 0, 1]})
     table = table.replace_schema_metadata({"huggingface": json.dumps({"info": {"features": features}})})
@@ -438,9 +435,6 @@ def test_names_of_classes_stand_for_their_numbers(tmp_path):
     assert read(tmp_path / "a.parquet").y.tolist() == ["pos", "neg", "pos"]
     unlabelled = table.set_column(1, "label", pa.array([1, -1, 7]))  # none, and one that has no name
     assert "the label column 'label' has 2 missing values" in refusal(dw.read, unlabelled)
-
-
-def test_datasets_are_read_in_their_own_order():
     hugging_face = pytest.importorskip("datasets", reason="datasets is in the extra hf")
     table, rows = hugging_face.Dataset.from_pandas(FRAME, preserve_index=False), [3, 1, 2]
     assert read(table, label="churn").content_hash() == TRUTH.content_hash()

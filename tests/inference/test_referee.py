@@ -124,6 +124,13 @@ def test_what_does_not_depend_on_coefficients_is_exact():
     found = referee_log_z(np.zeros((3, 0)), labels([1, 1, 0]), 1.0, rng, offset=0.5)
     assert found.log_z == pytest.approx(2 * log_expit(0.5) + log_expit(-0.5), abs=1e-12)
     assert found.error == 0.0
+    X, prior_variance = np.array([[1.0], [1.0], [1.0], [-0.5], [-0.5]]), 9.0
+    merged = X[[0, 3]], Counts(np.array([2.0, 1.0]), np.array([1.0, 1.0]))
+    truth = quadrature(*merged, prior_variance)
+    for given in ((X, labels([1, 1, 0, 0, 1])), merged):
+        found, same = (referee_log_z(*given, prior_variance, np.random.default_rng(8)) for _ in range(2))
+        assert found == same
+        assert abs(found.log_z - truth) < TRUST * found.error
 
 
 @pytest.mark.parametrize(
@@ -150,16 +157,6 @@ def test_more_features_than_rows_is_the_reduced_problem():
     assert abs(found.log_z - truth) < TRUST * found.error
 
 
-def test_repeated_and_contradicting_rows_are_counts():
-    X, prior_variance = np.array([[1.0], [1.0], [1.0], [-0.5], [-0.5]]), 9.0
-    merged = X[[0, 3]], Counts(np.array([2.0, 1.0]), np.array([1.0, 1.0]))
-    truth = quadrature(*merged, prior_variance)
-    for given in ((X, labels([1, 1, 0, 0, 1])), merged):
-        found, same = (referee_log_z(*given, prior_variance, np.random.default_rng(8)) for _ in range(2))
-        assert found == same
-        assert abs(found.log_z - truth) < TRUST * found.error
-
-
 def check_spread(scores):
     """Whether mean and variance of 200 z-scores are those of a standard normal, at 1 in 10,000 each. Mean:
     |z̄|·√200 < 3.9. Sum of squares: χ² with 200 degrees between its 0.005 % and 99.995 % quantiles, 129
@@ -170,17 +167,14 @@ def check_spread(scores):
 
 
 def test_the_stated_error_is_honest():
-    """The whole of it, tuning and all, 200 times."""
+    """The whole of it, tuning and all, 200 times. Four orthogonal rows, Z = 1/16, the tuning done once;
+    200 answers of 600 chains. Chains enough for the referee to believe them, and none that weighs as much
+    as many others."""
     X, counts, prior_variance, _ = SMALL["two features"]
     truth = quadrature(X, counts, prior_variance)
     rngs = [np.random.default_rng([10, i]) for i in range(200)]
     found = [referee_log_z(X, counts, prior_variance, rng, target=0.05) for rng in rngs]
     check_spread([(f.log_z - truth) / f.error for f in found])
-
-
-def test_the_stated_error_of_few_chains_is_honest():
-    """Four orthogonal rows, Z = 1/16, the tuning done once; 200 answers of 600 chains. Chains enough for
-    the referee to believe them, and none that weighs as much as many others."""
     problem = whiten(3.0 * np.eye(4), labels(np.arange(4) % 2), 10.0, 0.0)
     rng, meter = np.random.default_rng(11), Meter(10**8)
     gap = Gap.between(problem, adapt_by_chains(problem, laplace_start(problem), rng, meter))
@@ -263,9 +257,6 @@ def test_pmi_is_the_difference_of_three_quadratures():
     assert judged.ess == min(judged.joint.ess, judged.data.ess, judged.test.ess)
     assert judged == referee(D, T, Logistic(9.0, inference="ep"), seed=1)  # not swayed by what it judges
     assert judged != referee(D, T, Logistic(9.0), seed=2)
-
-
-def test_pmi_merges_equal_rows_and_heeds_the_intercept():
     D, T = Dataset([[1.0], [1.0], [-1.0]], ["b", "b", "a"]), Dataset([[1.0], [1.0]], ["b", "a"])
     judged = referee(D, T, Logistic(4.0, intercept=False))
     sets = [Counts(np.array(o, float), np.array(z, float)) for o, z in [([3, 0], [1, 1]), ([2, 0], [0, 1])]]

@@ -122,7 +122,7 @@ def study(*words):
     return out
 
 
-def test_the_command_keeps_results_and_a_table_of_all_of_them(tmp_path):
+def test_the_commands_keep_results_and_find_the_slope(tmp_path):
     for estimators in ("evidence", "centred"):
         study("mi", "--estimators", estimators, *FEW, "--trials", 2, "--out", tmp_path)
     table = (tmp_path / "mi.md").read_text()
@@ -135,9 +135,6 @@ def test_the_command_keeps_results_and_a_table_of_all_of_them(tmp_path):
     assert {"command", "seed", "versions"} == set(about)
     fewer = call("study", "mi", "--estimators", "evidence", *FEW, "--trials", 1, "--out", tmp_path)
     assert "has 2 trials" in refused(fewer)
-
-
-def test_the_error_command_finds_the_slope(tmp_path):
     study("mi-error", "--axes", "3", "--size", 6, "--pairs", 1000, "-j", 1, "-q", "--out", tmp_path)
     (kept,) = json.loads((tmp_path / "digits-error.json").read_text())["curves"]
     assert (tmp_path / "digits-error.svg").exists()

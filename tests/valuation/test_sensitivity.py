@@ -99,7 +99,8 @@ def test_every_point_is_a_measurement_of_its_own(audit, over_priors):
     assert over_priors.at(chosen).value.value == pytest.approx(audit.delta, abs=1e-6)
 
 
-def test_held_out_is_half_given_half_on_the_yardsticks_own_halves(over_priors):
+def test_held_out_is_half_given_half_and_two_nats_are_plausible(over_priors, score):
+    """A tenth below the chosen C, off every grid, is; a thousandth of it is not."""
     yard, T = yardstick(), canonical(held_out())
     sample, splits = searched(T, yard.seed, yard.kind)
     expected = half_given_half(
@@ -107,10 +108,6 @@ def test_held_out_is_half_given_half_on_the_yardsticks_own_halves(over_priors):
     )
     assert over_priors.at(over_priors.chosen).held_out == pytest.approx(expected, abs=1e-6)
     assert over_priors.at(over_priors.chosen).plausible
-
-
-def test_any_prior_within_two_nats_is_plausible(score):
-    """A tenth below the chosen C, off every grid, is; a thousandth of it is not."""
     chosen = yardstick().model.prior_variance
     found = sensitivity(score, priors=[1e-3 * chosen, chosen / 10**0.5, chosen / 1.1])
     near = [point.held_out >= found.at(chosen).held_out - 1.92 for point in found.points]
