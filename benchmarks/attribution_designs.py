@@ -1,4 +1,4 @@
-"""Do the designs *whole* and *matched* attribute a true correction alike, and is blind cleaning ever informative?
+"""Do the designs *whole* and *matched* attribute a correction alike; is blind cleaning ever informative?
 
 On sets of scikit-learn: 15 % of the labels are wrong and corrected; the share of the rise from outside, with
 its standard error, by both designs. Then `drop-label-issues`, which is blind, by the design *method*.

@@ -294,15 +294,9 @@ def test_labels_in_several_spellings_are_one(tmp_path):
     assert D.content_hash() == TRUTH.content_hash()
     assert said[0].startswith("labels that differ only in case or spaces are one: ")
     assert said[0].endswith("(3 rows); no_label_normalization=True keeps them apart")
-    assert heard(FRAME.assign(churn=spelled))[1][0].endswith(
-        "(11 rows); no_label_normalization=True keeps them apart"
-    )
-    assert (
-        len(
-            set(heard(written(tmp_path, frame=FRAME.assign(churn=spelled)), no_label_normalization=True)[0].y)
-        )
-        > 2
-    )
+    frame, keeps = FRAME.assign(churn=spelled), "no_label_normalization=True keeps them apart"
+    assert heard(frame)[1][0].endswith(f"(11 rows); {keeps}")
+    assert len(set(heard(written(tmp_path, frame=frame), no_label_normalization=True)[0].y)) > 2
     letters, said = heard(text(tmp_path, "a,churn\n1,a\n2,A\n"))
     assert (letters.y.tolist(), said) == (["a", "A"], [])
 

@@ -151,8 +151,8 @@ class Options:
     design: str | None = option(
         None,
         "whole (the default): the data as they are; pairs: draws of a size. Of audits also: matched, "
-        "proportional, equal-size; of methods: method (the default), applied to each draw, or whole (the default of add-rows and "
-        "self-label), once to all rows.",
+        "proportional, equal-size; of methods: method (the default), applied to each draw, or whole (the "
+        "default of add-rows and self-label), once to all rows.",
     )
     pairs: int | None = option(None, "Number of pairs; selects the design pairs.")
     size: Size | None = option(

@@ -1,8 +1,8 @@
 """What a rise is made of: blind baselines try the same, and `after` must beat them all.
 
 They are asked only where a rise is shown; `verdict.attributed` adds up the parts. Learners are cross-fitted
-once, on all of `before`. In the designs *whole* and *matched* a baseline is a version of `before`, as `after` is,
-and a draw takes what it made of the draw's rows; in *method* the strategies are applied to every draw, with
+once, on all of `before`. In *whole* and *matched* a baseline is a version of `before`, as `after` is, and
+a draw takes what it made of the draw's rows; in *method* the strategies are applied to every draw, with
 the budget of what was done to it.
 
 Where the data have groups, learners are cross-fitted by groups and also row by row: groups that somebody

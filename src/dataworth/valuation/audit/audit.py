@@ -60,7 +60,7 @@ NAMES = {"before": "the data before curation", "after": "the data after curation
 QUESTIONS = {
     "whole": "Is the data after curation worth more than before, to someone facing this test set?",
     "matched": "Does this curation, applied to datasets of this size, raise their worth (matched rows)?",
-    "proportional": "Does this curation, applied to datasets of this size, raise their worth (unmatched rows)?",
+    "proportional": "Does this curation, applied to datasets of this size, raise their worth (other rows)?",
     "equal-size": "Row for row, is the curated data worth more (equal sizes; no verdict)?",
     "method": "Does this method, applied to datasets of this size, raise their worth?",
 }
