@@ -106,3 +106,15 @@ WIDE_PRIORS = tuple((_case(*given), prior_variance) for prior_variance, *given i
     (1e-4, "two heavy rows", [[-1.7e-4, -1.19e-3, 1.22e6], [9.8e-4, -4.1e-4, 1.1e6]], [0, 1], [1e5, 1e4]),
 ))  # fmt: skip
 """Cases with the prior variance at which they are hard."""
+
+
+def hostile(seed, rounds, rows, columns, scale, twins, heavy, priors):
+    """Scales, twins, weights and prior variances all at random, each within ten to these powers."""
+    rng = np.random.default_rng(seed)
+    for _ in range(rounds):
+        n, d = rng.integers(*rows), rng.integers(*columns)
+        X = rng.normal(size=(n, d)) * 10.0 ** rng.uniform(-scale, scale, d)
+        if rng.random() < 0.5:
+            X = X[rng.integers(0, n, n)] * (1.0 + 10.0 ** rng.uniform(twins, -1) * rng.normal(size=(n, d)))
+        y, weights = (rng.random(n) < 0.5).astype(float), 10.0 ** rng.uniform(-2, heavy, n)
+        yield X, y, weights, 10.0 ** rng.uniform(*priors)

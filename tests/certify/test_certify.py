@@ -14,7 +14,7 @@ from dataworth import models
 from dataworth.certify import CHECKS, check_model
 from dataworth.models import Categorical, InverseGamma, Linear, Logistic, SliceFitter, Softmax
 from golden.sentences import all_refused
-from user_models import Coin
+from user_models import Coin, Ignoring
 
 
 def constructible():
@@ -180,11 +180,6 @@ def test_an_evidence_that_is_subtly_wrong_is_found(name):
     assert failed & {"one more row", "forecast"}, str(certificate)
 
 
-class Weightless(Coin):
-    def fit(self, X, y, weights=None):
-        return super().fit(X, y)
-
-
 class NeedsRows(Coin):
     def fit(self, X, y, weights=None):
         if len(y) == 0:
@@ -247,8 +242,8 @@ BROKEN = {
     "not normalised": (exactly(added(lambda p, X, y: 0.3 * len(y))), "one more row"),
     "from something": (exactly(added(lambda p, X, y: -1.0)), "no rows"),
     "ordered": (exactly(added(lambda p, X, y: 1e-3 * X[0, 0] if len(y) else 0.0)), "row order"),
-    "weights ignored": (Weightless(), "weights"),
-    "weights ignored, approximate": (Spoiled(Weightless(), lambda p, X, y: {}), "weights"),
+    "weights ignored": (Ignoring(), "weights"),
+    "weights ignored, approximate": (Spoiled(Ignoring(), lambda p, X, y: {}), "weights"),
     "not a number": (NAN, "protocol"), "not without rows": (NeedsRows(), "no rows"),
     "draws of another": (
         exactly(lambda p, X, y: {"sample": coin(*(0.5 * n for n in counts(p)))["sample"]}),

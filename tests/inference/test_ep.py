@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from cases import CASES, PRIOR_VARIANCES, WIDE_PRIORS, counts_of, geometries
+from cases import CASES, PRIOR_VARIANCES, WIDE_PRIORS, counts_of, geometries, hostile
 from dataworth.inference import tilted as tilted_rules
 from dataworth.inference.geometry import Primal
 from dataworth.inference.logistic import Counts
@@ -237,15 +237,7 @@ def test_wide_priors_match_a_fixed_point_of_many_digits(case, prior_variance):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_random_hostile_problems_match_a_fixed_point_of_many_digits(seed):
-    """Scales, twins, weights and priors all at random; a fixed seed."""
-    rng = np.random.default_rng(seed)
-    for _ in range(3):
-        n, d = rng.integers(2, 5), rng.integers(1, 6)
-        X = rng.normal(size=(n, d)) * 10.0 ** rng.uniform(-3, 3, d)
-        if rng.random() < 0.5:
-            X = X[rng.integers(0, n, n)] * (1.0 + 10.0 ** rng.uniform(-10, -1) * rng.normal(size=(n, d)))
-        y, weights = (rng.random(n) < 0.5).astype(float), 10.0 ** rng.uniform(-2, 2, n)
-        prior_variance = 10.0 ** rng.uniform(-4, 6)
+    for X, y, weights, prior_variance in hostile(seed, 3, (2, 5), (1, 6), 3, -10, 2, (-4, 6)):
         expected = ep_log_z(with_ones(X), y, weights, prior_variance)
         got = Logistic(prior_variance, "ep").fit(X, y, weights).log_evidence
         assert got == pytest.approx(expected, abs=1e-5, rel=1e-8)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cases import CASES, PRIOR_VARIANCES, WIDE_PRIORS, counts_of, geometries
+from cases import CASES, PRIOR_VARIANCES, WIDE_PRIORS, counts_of, geometries, hostile
 from dataworth.inference.geometry import (
     GATHERED,
     SLAB,
@@ -126,17 +126,9 @@ def test_wide_priors_match_many_digits(case, prior_variance):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_random_hostile_problems_match_many_digits(seed):
-    """Scales, twins, weights and priors all at random; a fixed seed."""
-    rng = np.random.default_rng(seed)
-    for _ in range(12):
-        n, d = rng.integers(1, 7), rng.integers(1, 9)
-        X = rng.normal(size=(n, d)) * 10.0 ** rng.uniform(-4, 4, d)
-        if rng.random() < 0.5:
-            X = X[rng.integers(0, n, n)] * (1.0 + 10.0 ** rng.uniform(-12, -1) * rng.normal(size=(n, d)))
-        y, weights = (rng.random(n) < 0.5).astype(float), 10.0 ** rng.uniform(-2, 3, n)
-        prior_variance = 10.0 ** rng.uniform(-6, 8)
+    for X, y, weights, prior_variance in hostile(seed, 12, (1, 7), (1, 9), 4, -12, 3, (-6, 8)):
         expected = laplace_log_z(with_ones(X), y, weights, prior_variance)
-        fit = Logistic(prior_variance).bind(X, y)(np.arange(n), weights=weights)
+        fit = Logistic(prior_variance).bind(X, y)(np.arange(len(y)), weights=weights)
         assert fit.state.solution.converged
         assert fit.log_z == pytest.approx(expected, abs=tolerance(expected), rel=0)
 
@@ -345,14 +337,14 @@ def problems(inference, scales=6):
 
 
 over_inferences = pytest.mark.parametrize("inference", ["laplace", "ep"])
-hostile = settings(
+thorough = settings(
     max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 
 
 @over_inferences
 @given(data=st.data())
-@hostile
+@thorough
 def test_names_and_order_of_rows_classes_and_features_do_not_matter(inference, data):
     p = data.draw(problems(inference))
     n, d = p.X.shape
@@ -365,7 +357,7 @@ def test_names_and_order_of_rows_classes_and_features_do_not_matter(inference, d
 
 @over_inferences
 @given(data=st.data())
-@hostile
+@thorough
 def test_weights_are_repeats_and_rotations_and_scales_of_priors_do_not_matter(inference, data):
     """One scale for all columns: a rotation would mix 1e8 into 1e-8 and lose the latter by itself."""
     p = data.draw(problems(inference, scales=1))
