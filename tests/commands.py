@@ -11,27 +11,19 @@ from dataworth.cli.app import app
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1] / "src"), "PYTHONUNBUFFERED": "1"}
 MEASURING = {
-    "score": ["clean.csv"],
-    "audit": ["raw.csv", "clean.csv"],
-    "rank": ["raw.csv", "clean.csv"],
-    "values": ["clean.csv"],
-    "contributions": ["raw.csv", "half.csv"],
-    "forecast": ["clean.csv"],
+    "score": ["clean.csv"], "audit": ["raw.csv", "clean.csv"], "rank": ["raw.csv", "clean.csv"],
+    "values": ["clean.csv"], "contributions": ["raw.csv", "half.csv"], "forecast": ["clean.csv"],
     "sensitivity": ["clean.csv"],
-}
+}  # fmt: skip
 """Every measuring command with files of `tests/cli/conftest.py`."""
 TOOLS = {
-    "describe": ["raw.csv"],
-    "yardstick": ["test.csv", "--prior-variance", "1"],
-    "commit": ["raw.csv"],
-    "checks": [],
-    "curations": [],
+    "describe": ["raw.csv"], "yardstick": ["test.csv", "--prior-variance", "1"], "commit": ["raw.csv"],
+    "checks": [], "curations": [],
     "seal": ["half.csv", "--yardstick", "y.json", "--force", "-o", "s.safetensors"],
-}
+}  # fmt: skip
 
 
 def call(*words):
-    """The command in this process: exit code, stdout, stderr."""
     result = CliRunner().invoke(app, list(map(str, words)))
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
@@ -39,12 +31,10 @@ def call(*words):
 
 
 def measured(command, *words):
-    """A quick call of a measuring command."""
     return call(command, *words, "--test", "test.csv", "--yardstick", "y.json", "--label", "target")
 
 
 def on_files(command, *words):
-    """A quick call of any command of the two lists above on its files."""
     if command in MEASURING:
         return measured(command, *MEASURING[command], *words)
     return call(command, *TOOLS[command], *words)
@@ -60,7 +50,6 @@ def refused(outcome):
 
 
 def process(*words, cwd):
-    """A real `dataworth`, in a session of its own."""
     return subprocess.Popen(
         [sys.executable, "-m", "dataworth", *map(str, words)],
         cwd=cwd,
@@ -73,7 +62,6 @@ def process(*words, cwd):
 
 
 def run(*words, cwd):
-    """What a real `dataworth` ends with."""
     child = process(*words, cwd=cwd)
     out, err = child.communicate(timeout=120)
     return child.returncode, out, err

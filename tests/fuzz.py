@@ -4,8 +4,6 @@ A `Case` is pure in (seed, i): files in a folder of its own, and words for the c
 how it ended: "done", "refused", or what must never be: "traceback", "bug", "hang", "half-written", "garbage".
 """
 
-from __future__ import annotations
-
 import gzip
 import io
 import json
@@ -34,7 +32,6 @@ TABLES = (
 
 
 def case(seed: int, i: int, seeds: Path, folder: Path) -> Case:
-    """The i-th case, whose files are put into `folder`."""
     rng = np.random.default_rng([seed, i])
     make, name = MAKERS[i % len(MAKERS)]
     return make(name, rng, seeds, folder)
@@ -45,13 +42,9 @@ def _table(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> Ca
     place.write_bytes(_content(name, rng, seeds))
     if rng.random() < 0.8:
         more = [
-            [],
-            ["--label", "label"],
-            ["--impute"],
-            ["--no-label-normalization"],
-            ["--decimal", ","],
+            [], ["--label", "label"], ["--impute"], ["--no-label-normalization"], ["--decimal", ","],
             ["--json"],
-        ]
+        ]  # fmt: skip
         return Case(name, ["describe", place.name, *more[rng.integers(len(more))]])
     _copied(seeds, folder, "y.json", "test.csv")
     words = ["score", place.name, "--test", "test.csv", "--label", "label", "--yardstick", "y.json", "-q"]
@@ -74,7 +67,6 @@ def _content(name: str, rng: np.random.Generator, seeds: Path) -> bytes:
 
 
 def _typed(name: str, raw: bytes, rng: np.random.Generator) -> bytes:
-    """A file that is well made, of strange content."""
     out = io.BytesIO()
     if name == "json":
         return json.dumps(changed_json(json.loads(raw), rng)).encode()
@@ -253,11 +245,9 @@ def _directory(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -
         (place / "dataset_dict.json").write_bytes(mutate(b'{"splits": ["train", "test"]}', rng))
     else:
         links = {
-            "loop": place,
-            "gone.csv": place / "nothing",
-            "self.csv": place / "self.csv",
+            "loop": place, "gone.csv": place / "nothing", "self.csv": place / "self.csv",
             "dev.csv": "/dev/zero",
-        }
+        }  # fmt: skip
         link = list(links)[odd - 2]
         (place / link).symlink_to(links[link])
     given = ["d", "d/*", "d/**", "d/*.csv", "d/pipe.csv", "d/dev.csv"][rng.integers(6)]

@@ -1,7 +1,5 @@
 """Bytes and plain data with something done to them, and well-made strange content, for `fuzz.py`."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile
@@ -126,11 +124,9 @@ def strange_table(rng: np.random.Generator) -> pa.Table:
     }  # fmt: skip
     some = list(rng.permutation(list(columns)))[: rng.integers(1, 7)]
     labels = [
-        pa.array(np.arange(n) % 2),
-        pa.array(["a", None] * n)[:n],
-        pa.array([float("nan")] * n),
+        pa.array(np.arange(n) % 2), pa.array(["a", None] * n)[:n], pa.array([float("nan")] * n),
         columns["list"],
-    ]
+    ]  # fmt: skip
     return pa.table({**{name: columns[name] for name in some}, "label": labels[rng.integers(len(labels))]})
 
 

@@ -4,8 +4,6 @@ A case makes one kind of edit, and up to three others, in the data after curatio
 before. Whatever comes out is audited in Python, with options at random, or by the command line.
 """
 
-from __future__ import annotations
-
 import json
 import warnings
 from functools import cache
@@ -52,30 +50,12 @@ def dataset(table: pd.DataFrame, ids: bool, groups: bool) -> dw.Dataset:
 
 
 def columns(table):
-    """Columns of numbers that are features."""
     return [name for name in table if name[0] == "x" and table[name].dtype.kind in "fi"]
 
 
 def some(table, rng):
-    """A few rows, half of them, or all."""
     part = rng.choice([0.05, 0.2, 0.5, 1.0])
     return rng.permutation(len(table))[: max(1, round(part * len(table)))] if len(table) else np.zeros(0, int)
-
-
-def dropped(table, rng):
-    return table.drop(table.index[some(table, rng)])
-
-
-def almost_emptied(table, rng):
-    return table.iloc[: rng.integers(0, 4)]
-
-
-def duplicated(table, rng):
-    return pd.concat([table, *[table.iloc[some(table, rng)]] * int(rng.integers(1, 4))])
-
-
-def shuffled(table, rng):
-    return table.iloc[rng.permutation(len(table))]
 
 
 def relabelled(table, rng):
@@ -83,14 +63,6 @@ def relabelled(table, rng):
     labels = table["label"].to_numpy(copy=True)
     labels[rows] = rng.permutation(labels)[: len(rows)]
     return table.assign(label=labels)
-
-
-def one_class(table, rng):
-    return table.assign(label=table["label"].iloc[0]) if len(table) else table
-
-
-def class_gone(table, rng):
-    return table[table["label"] != table["label"].iloc[0]] if len(table) else table
 
 
 def strange_label(table, rng):
@@ -117,11 +89,6 @@ def rescaled(table, rng):
     return table.assign(**made)
 
 
-def curved(table, rng):
-    curve = [np.exp, np.cbrt, np.floor, np.sign, lambda x: x.rank(), lambda x: x.clip(-1, 1)][rng.integers(6)]
-    return table.assign(**{name: curve(table[name]) for name in columns(table)})
-
-
 def shaken(table, rng):
     size = rng.choice([1e-12, 1e-5, 0.1, 10.0])
     names = columns(table)
@@ -143,11 +110,6 @@ def missing(table, rng):
     return table
 
 
-def constant(table, rng):
-    names = columns(table)[: 1 if rng.random() < 0.5 else None]
-    return table.assign(**dict.fromkeys(names, rng.choice([0.0, 7.0, -1e30])))
-
-
 def categories(table, rng):
     name = "city" if "city" in table else columns(table)[-1] if columns(table) else "x0"
     cells = (
@@ -161,16 +123,9 @@ def named_anew(table, rng):
     ids = [
         lambda n: [f"n{i}" for i in range(n)],
         lambda n: table["id"].to_numpy()[rng.permutation(n)] if "id" in table else np.arange(n),
-        lambda n: ["same"] * n,
-        lambda n: np.arange(n),
-        lambda n: np.arange(n) // 2,
-    ]
+        lambda n: ["same"] * n, lambda n: np.arange(n), lambda n: np.arange(n) // 2,
+    ]  # fmt: skip
     return table.assign(id=ids[rng.integers(len(ids))](len(table)))
-
-
-def grouped_anew(table, rng):
-    groups = [np.zeros, np.arange, lambda n: rng.integers(0, 3, n)][rng.integers(3)]
-    return table.assign(group=groups(len(table)))
 
 
 def added(table, rng):
@@ -185,10 +140,6 @@ def replaced(table, rng):
     return made.assign(id=[f"b{i}" for i in range(len(made))])
 
 
-def leaked(table, rng):
-    return pd.concat([table, world("two classes")[1].iloc[: rng.integers(1, 6)]], join="inner")
-
-
 def other_columns(table, rng):
     names = columns(table)
     if not names:
@@ -198,20 +149,39 @@ def other_columns(table, rng):
     return ways[rng.integers(len(ways))]()
 
 
-def text_numbers(table, rng):
-    return table.assign(**{name: table[name].astype(str) for name in columns(table)[:1]})
+def curved(table, rng):
+    curve = [np.exp, np.cbrt, np.floor, np.sign, lambda x: x.rank(), lambda x: x.clip(-1, 1)][rng.integers(6)]
+    return table.assign(**{name: curve(table[name]) for name in columns(table)})
 
 
-def left_alone(table, rng):
-    return table
+def constant(table, rng):
+    names = columns(table)[: 1 if rng.random() < 0.5 else None]
+    return table.assign(**dict.fromkeys(names, rng.choice([0.0, 7.0, -1e30])))
 
 
-EDITS = (
-    dropped, almost_emptied, duplicated, shuffled, relabelled, one_class, class_gone, strange_label, weighted,
-    rescaled, curved, shaken, permuted, missing, constant, categories, named_anew, grouped_anew, added,
-    replaced, leaked, other_columns, text_numbers, left_alone,
-)  # fmt: skip
-MAKERS = [(edit, edit.__name__.replace("_", " ")) for edit in EDITS]
+def grouped_anew(table, rng):
+    groups = [np.zeros, np.arange, lambda n: rng.integers(0, 3, n)][rng.integers(3)]
+    return table.assign(group=groups(len(table)))
+
+
+MADE = {
+    "dropped": lambda t, rng: t.drop(t.index[some(t, rng)]),
+    "almost emptied": lambda t, rng: t.iloc[: rng.integers(0, 4)],
+    "duplicated": lambda t, rng: pd.concat([t, *[t.iloc[some(t, rng)]] * int(rng.integers(1, 4))]),
+    "shuffled": lambda t, rng: t.iloc[rng.permutation(len(t))],
+    "relabelled": relabelled,
+    "one class": lambda t, rng: t.assign(label=t["label"].iloc[0]) if len(t) else t,
+    "class gone": lambda t, rng: t[t["label"] != t["label"].iloc[0]] if len(t) else t,
+    "strange label": strange_label, "weighted": weighted, "rescaled": rescaled, "curved": curved,
+    "shaken": shaken, "permuted": permuted, "missing": missing, "constant": constant,
+    "categories": categories, "named anew": named_anew, "grouped anew": grouped_anew, "added": added,
+    "replaced": replaced,
+    "leaked": lambda t, rng: pd.concat([t, world("two classes")[1].iloc[: rng.integers(1, 6)]], join="inner"),
+    "other columns": other_columns,
+    "text numbers": lambda t, rng: t.assign(**{name: t[name].astype(str) for name in columns(t)[:1]}),
+    "left alone": lambda t, rng: t,
+}  # fmt: skip
+EDITS, MAKERS = tuple(MADE.values()), [(edit, name) for name, edit in MADE.items()]
 
 
 def case(seed: int, i: int, seeds: Path, folder: Path) -> Case:
@@ -255,16 +225,8 @@ def options_of(rng: np.random.Generator) -> dict:
 
 def words_of(roles: dict, options: dict, after: pd.DataFrame) -> list[str]:
     words = [
-        "audit",
-        "before.csv",
-        "after.csv",
-        "--test",
-        "test.csv",
-        "--label",
-        "label",
-        "--prior-variance",
-        "1",
-    ]
+        "audit", "before.csv", "after.csv", "--test", "test.csv", "--label", "label", "--prior-variance", "1",
+    ]  # fmt: skip
     words += ["--impute", "--json"] + (["--id", "id"] if roles["ids"] else ["--exclude", "id"])
     words += ["--group", "group"] if roles["groups"] else []
     words += ["--weights", "weight"] if "weight" in after else []
@@ -274,7 +236,6 @@ def words_of(roles: dict, options: dict, after: pd.DataFrame) -> list[str]:
 
 
 def audited(before, after, test, yard, roles: dict, options: dict) -> None:
-    """The audit, and all forms in which it is shown."""
     given = [dataset(part, **roles) for part in (before, after)]
     tested = dataset(test, False, roles["groups"])
     found = dw.audit(*given, tested, yardstick=yard, **options)

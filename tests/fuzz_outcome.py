@@ -1,7 +1,5 @@
 """What is tried by `fuzz.py`, from small good files of every kind, and how it ends."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json
@@ -24,7 +22,6 @@ from typer.main import get_command
 
 import dataworth as dw
 from dataworth.cli.app import app
-from dataworth.errors import DataworthError
 
 SECONDS = 10
 """CPU time, and a sixth of the time by the clock, that a command may take."""
@@ -99,7 +96,7 @@ def outcome(one: Case, folder: Path, seconds: float = SECONDS) -> tuple[str, str
             else:
                 one.call()
         ended = {0: "done", 1: "done", 3: "done", 2: "refused"}.get(code, "bug")
-    except DataworthError as error:
+    except dw.DataworthError as error:
         ended, told = "refused", f"dataworth: {error}"
     except Hang:
         ended = "hang"

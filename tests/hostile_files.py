@@ -3,8 +3,6 @@
 `benchmarks/bombs.py` gives them to the command line at full size, tests at a size that takes no time.
 """
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

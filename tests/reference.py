@@ -3,8 +3,6 @@
 Never the package's own code.
 """
 
-from __future__ import annotations
-
 import decimal
 from decimal import Decimal
 from typing import NamedTuple
@@ -24,16 +22,13 @@ def tolerance(*log_z: float) -> float:
 
 
 def with_ones(X):
-    """X with the intercept's column of ones."""
     return np.column_stack([X, np.ones(len(X))])
 
 
 def laplace_log_z(X, y, weights, prior_variance):
-    """Laplace log evidence of Bayesian logistic regression by damped Newton in 60-digit arithmetic.
-
-    The n×n form f = K a, (I + W K) Δa = ∇ − a, by Gaussian elimination with pivoting. Rows are neither merged
-    nor rescaled: at this precision nothing needs to be.
-    """
+    """Laplace log evidence of Bayesian logistic regression by damped Newton in 60-digit arithmetic. The
+    n×n form f = K a, (I + W K) Δa = ∇ − a, by Gaussian elimination with pivoting. Rows are neither merged
+    nor rescaled: at this precision nothing needs to be."""
     if len(y) == 0:
         return 0.0
     with decimal.localcontext(_context()):
@@ -79,10 +74,8 @@ class GaussianReference(NamedTuple):
 
 
 def gaussian_posterior(X, y, weights, prior_variance, noise_variance):
-    """Bayesian linear regression in 60-digit arithmetic; a row of weight w counts as w rows.
-
-    Bishop 2006, equations 3.53, 3.54 and 3.86, through the n×n matrix C·XXᵀ + s²·diag(1/w).
-    """
+    """Bayesian linear regression in 60-digit arithmetic; a row of weight w counts as w rows. Bishop 2006,
+    equations 3.53, 3.54 and 3.86, through the n×n matrix C·XXᵀ + s²·diag(1/w)."""
     keep = np.asarray(weights) > 0
     with decimal.localcontext(_context()):
         rows, t, w = _decimals(X[keep]), _decimals(y[keep]), _decimals(np.asarray(weights)[keep])
@@ -156,12 +149,10 @@ class Gaussian(NamedTuple):
 
 
 def isotropic(d, prior_variance):
-    """N(0, C·I)."""
     return Gaussian(np.zeros(d), np.eye(d) / prior_variance)
 
 
 def dense_linear(X, y, weights, prior_variance, noise_variance):
-    """The exact posterior of linear regression, d×d."""
     precision = np.eye(X.shape[1]) / prior_variance + (X.T * weights) @ X / noise_variance
     return Gaussian(np.linalg.solve(precision, X.T @ (weights * y) / noise_variance), precision)
 
@@ -183,7 +174,6 @@ class DenseLaplace(NamedTuple):
     log_z: float
 
     def gaussian(self):
-        """Without its evidence."""
         return Gaussian(self.mean, np.linalg.inv(self.covariance))
 
     def information_gain(self, prior_variance: float) -> float:
@@ -221,8 +211,6 @@ def logistic_log_likelihood(theta, X, y, weights, offset=0.0):
 
 
 class Evidence(NamedTuple):
-    """A log evidence and the standard error of its estimate."""
-
     log_z: float
     error: float
 
@@ -252,8 +240,6 @@ def sampled_log_z(X, y, prior_variance, rng, draws=10_000, degrees=5.0):
     return Evidence(log_z, float(relative.std(ddof=1) / np.sqrt(draws)))
 
 
-# --- cavity times logistic factor, and EP -----------------------------------------------------------------
-
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
 
 
@@ -266,11 +252,8 @@ class Tilted(NamedTuple):
 
 
 def tilted(mean, variance, ones, zeros):
-    """By 24 Gauss–Legendre nodes on each of many pieces.
-
-    They end at falls of a few nats on both sides of the mode, and double in length away from wherever the
-    logistic function bends.
-    """
+    """By 24 Gauss–Legendre nodes on each of many pieces. They end at falls of a few nats on both sides of
+    the mode, and double in length away from wherever the logistic function bends."""
     m, v, a, b = (float(x) for x in (mean, variance, ones, zeros))
 
     def log_value(f):
@@ -344,10 +327,8 @@ def _bisect(falling, low, high, steps):
 
 
 def ep_log_z(X, y, weights, prior_variance, digits=60, rounds=400):
-    """EP's fixed point with dense matrices of 60 digits, each cavity integrated by `tilted`.
-
-    One site per row: give rows that differ. Parallel updates with damping ½; stops where no site moves.
-    """
+    """EP's fixed point with dense matrices of 60 digits, each cavity integrated by `tilted`. One site per
+    row: give rows that differ. Parallel updates with damping ½; stops where no site moves."""
     ones, zeros = weights * y, weights * (1.0 - y)
     n = len(y)
     with mp.workdps(digits):
@@ -379,11 +360,9 @@ def ep_log_z(X, y, weights, prior_variance, digits=60, rounds=400):
 
 def grid_log_z(X, y, weights, mean, precision, points=301, reach=9.0):
     """Exact log evidence in two dimensions under N(mean, precision⁻¹), by the trapezoidal rule on a grid.
-
-    The grid is along the axes of Laplace's Gaussian, ± 9 of the prior's or 3·9 of its own s.d., whichever is
-    less: the integrand is analytic and vanishes at the ends, so the rule converges exponentially. For priors
-    that are not so wide that the likelihood looks like steps.
-    """
+    The grid is along the axes of Laplace's Gaussian, ± 9 of the prior's or 3·9 of its own s.d., whichever
+    is less: the integrand is analytic and vanishes at the ends, so the rule converges exponentially. For
+    priors that are not so wide that the likelihood looks like steps."""
     root = np.linalg.cholesky(np.linalg.inv(precision))
     laplace = dense_laplace(X @ root, y, weights, 1.0, X @ mean)
     square, axes = np.linalg.eigh(laplace.covariance)
@@ -399,11 +378,9 @@ def grid_log_z(X, y, weights, mean, precision, points=301, reach=9.0):
 
 def mixed(scores, blocks=None):
     """Blocks' scores by the mixture over temperings, from rows' scores on a grid (an axis a direction).
-
     Each row is predicted by the temperings in a window about the best, weighted by what they say of the
-    other blocks (lists of rows; by default each row is one). The walk to the best starts in the middle of the
-    grid and takes steps of 0.01 or more.
-    """
+    other blocks (lists of rows; by default each row is one). The walk to the best starts in the middle of
+    the grid and takes steps of 0.01 or more."""
     totals = scores.sum(axis=-1)
     best = tuple(n // 2 for n in totals.shape)
     while True:

@@ -26,17 +26,14 @@ def mixed(n, seed):
     y = x + (city == "Ulm") - 0.8 * (said[:, 0] == 0) + rng.logistic(size=n) > 0
     columns = {
         "x": pa.array(np.where(rng.random(n) < 0.1, np.nan, x), from_pandas=True),
-        "z": rng.standard_normal(n).round(6),
-        "city": city,
+        "z": rng.standard_normal(n).round(6), "city": city,
         "said": [f"{words[a]} and {words[b]} {i % 97}" for i, (a, b) in enumerate(said)],
-        "times": rng.integers(1, 4, n),
-        "label": np.where(y, "yes", "no"),
-    }
+        "times": rng.integers(1, 4, n), "label": np.where(y, "yes", "no"),
+    }  # fmt: skip
     return pa.table(columns)
 
 
 def write(table, path, group=100):
-    """A Parquet file of row groups, or a text."""
     if path.suffix == ".parquet":
         pq.write_table(table, path, row_group_size=group)
     else:

@@ -20,21 +20,18 @@ def in_fresh_process(code):
 
 
 def test_importing_the_package_imports_nothing_heavy():
+    """Python binds every imported folder on the package; a function of that name would be gone."""
     loaded = in_fresh_process("import dataworth, sys, json; print(json.dumps(sorted(sys.modules)))")
     assert "dataworth" in loaded
     assert not {name.partition(".")[0] for name in loaded} & set(HEAVY)
+    folders = {path.name for path in Path(dw.__file__).parent.iterdir() if path.suffix in ("", ".py")}
+    assert not folders & set(dw.__all__)
 
 
 @pytest.mark.parametrize("name", dw.__all__)
 def test_every_public_name_resolves(name):
     value = getattr(dw, name)
     assert isinstance(value, str) if name == "__version__" else callable(value)
-
-
-def test_no_folder_has_the_name_of_a_public_function():
-    """Python binds every imported folder on the package; a function of that name would be gone."""
-    folders = {path.name for path in Path(dw.__file__).parent.iterdir() if path.suffix in ("", ".py")}
-    assert not folders & set(dw.__all__)
 
 
 def test_a_function_that_mentions_the_package_travels():

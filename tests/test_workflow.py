@@ -94,7 +94,7 @@ def test_no_input_of_the_action_is_part_of_a_script():
         assert "${{" not in step.get("run", "")
 
 
-def test_the_hook_is_a_command_that_exists(folder, monkeypatch):
+def test_the_hook_and_the_stage_of_dvc_are_commands_that_exist(folder, monkeypatch):
     monkeypatch.chdir(folder)
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
     same = '[audit.a]\ndata = "raw.csv"\nbefore = "raw.csv"\ntest = "test.csv"\n'
@@ -102,9 +102,6 @@ def test_the_hook_is_a_command_that_exists(folder, monkeypatch):
     code, told = within(hook["entry"])
     assert code == 0
     assert told.startswith("a  PASSED  unchanged: the same as raw.csv\n1 passed in ")
-
-
-def test_the_stage_of_dvc_makes_what_it_promises(folder, monkeypatch):
     monkeypatch.chdir(folder)
     (folder / "curated.csv").write_text((folder / "raw.csv").read_text())
     stage = yaml.safe_load((ROOT / "examples/dvc/dvc.yaml").read_text())["stages"]["audit"]

@@ -47,7 +47,6 @@ def flipped(data, share, seed):
 
 @cache
 def held_out():
-    """The test set of most tests: 200 rows."""
     return classes(200, seed=1_000)
 
 
@@ -55,6 +54,17 @@ def held_out():
 def yardstick():
     """Its yardstick, fitted once."""
     return Yardstick.fit(held_out())
+
+
+def on_the_yardstick(data):
+    """The data as `pmi` takes them: the yardstick's features and targets."""
+    yard = yardstick()
+    return Dataset(yard.features(data), yard.targets(data), weights=data.weights)
+
+
+def with_ids(data, X=None, y=None):
+    """The data with the numbers of rows as ids, with other cells or labels."""
+    return Dataset(data.X if X is None else X, data.y if y is None else y, ids=np.arange(len(data)))
 
 
 def refusal(call, *args, **kwargs):

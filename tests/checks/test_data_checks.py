@@ -13,10 +13,8 @@ from dataworth.checks import CHECKS, check_attribute, check_doubling, run_checks
 from dataworth.checks.rows import LEVEL, Excess, excess, nearness, neighbours, others, snapped
 from dataworth.curation import MatchGroups, RandomSubset
 from dataworth.data.labels import Classes
-from dataworth.models import Logistic
 from dataworth.yardstick.candidates import Trial
 from dataworth.yardstick.recipe import Basis
-from dataworth.yardstick.yardstick import Yardstick
 
 MINE = ("DW002", "DW003", "DW010", "DW011", "DW012", "DW013", "DW014")
 OTHERS = tuple(check.code for check in CHECKS if check.code not in MINE)
@@ -26,10 +24,10 @@ def asked(test, axes=None, **options):
     """Options with a yardstick made by hand: the search is tested elsewhere, and takes its time."""
     basis = Basis.learn(test)
     k = basis.on("each").rank if axes is None else axes
-    yard = Yardstick(
+    yard = dw.Yardstick(
         recipe=basis.recipe(k, 1.0),
         labels=Classes(tuple(sorted(set(map(str, test.y.tolist()))))),
-        model=Logistic(1.0),
+        model=dw.Logistic(1.0),
         chosen=Trial(size=k, exponent=1.0, prior_variance=1.0, held_out=0.0),
         rows=len(test),
         seed=0,
@@ -54,7 +52,6 @@ def rows(seed, n=900, d=5):
 
 
 def split(X, y, at=300):
-    """Data and a test set, which stands first."""
     return dw.Dataset(X[at:], y[at:]), dw.Dataset(X[:at], y[:at])
 
 
@@ -73,10 +70,8 @@ def shaken(data, count, by=1e-3, seed=0):
 
 @pytest.mark.parametrize("d", [1, 2, 4])
 def test_near_rows_are_as_many_whatever_the_number_of_rows(d):
-    """Evenly spread rows: P(ρ < c) = 1 − (1 − cᵈ)¹⁹ for k = 20, among 500 rows as among 4,000.
-
-    Given r_k the other k − 1 rows are uniform in the ball. 500 rows have a standard error of at most 0.022.
-    """
+    """Evenly spread rows: P(ρ < c) = 1 − (1 − cᵈ)¹⁹ for k = 20, among 500 rows as among 4,000. Given r_k
+    the other k − 1 rows are uniform in the ball. 500 rows have a standard error of at most 0.022."""
     rng = np.random.default_rng(d)
     for n in (500, 4000):
         X = rng.random(size=(n, d))
@@ -185,10 +180,8 @@ def test_rounding_is_no_move(by, hit):
 
 def test_labels_that_agree_only_with_the_nearest_row_fire():
     """Rows come in twins, so that copies of test rows lie no nearer to them than test rows to one another.
-
-    Labels are noise, which only copies know (of seeds 3 to 12, each fires, and by labels alone). Honest twins
-    lie as near and know nothing of it.
-    """
+    Labels are noise, which only copies know (of seeds 3 to 12, each fires, and by labels alone). Honest
+    twins lie as near and know nothing of it."""
     rng = np.random.default_rng(3)
     X = np.repeat(rng.normal(size=(800, 2)), 2, axis=0) + 0.02 * rng.normal(size=(1600, 2))
     data, test = split(X, rng.integers(0, 2, 1600), 800)
@@ -206,17 +199,14 @@ def test_fewer_data_rows_in_clusters_are_not_nearer(code):
     assert scored(code, *split(X, rng.integers(0, 2, 640), 400)).fires is False
 
 
-def test_pairs_that_overlap_are_told_a_size_that_does_not():
+def test_pairs_that_overlap_are_told_a_size_and_a_shown_value_is_shown():
+    """Classes six standard deviations apart on one of ten axes: four rows, two of each, tell them apart."""
     data, test = halves(5)
     finding = scored("DW010", data, test, pairs=20, size=100)
     assert finding.fires
     assert finding.value == pytest.approx(3.0)
     assert "a size of 37 leaves them" in finding.detail
     assert scored("DW010", data, test, pairs=20, size=37).fires is False
-
-
-def test_a_value_that_is_shown_is_shown_however_few_the_rows():
-    """Classes six standard deviations apart on one of ten axes: four rows, two of each, tell them apart."""
     y = np.tile([0, 1], 152)
     X = np.random.default_rng(11).normal(size=(304, 10)) + np.outer(6.0 * y - 3.0, np.eye(10)[0])
     finding = scored("DW010", *split(X, y))
@@ -289,7 +279,7 @@ def test_an_attribute_that_curation_leaves_alone_is_not_asked():
     assert scored("DW013", data, test).fires is None
 
 
-def test_a_shift_in_what_the_recipe_drops_fires():
+def test_unknown_categories_missing_values_and_what_the_recipe_drops_are_a_shift():
     data, test = halves(11)
     still = scored("DW014", data, test, axes=2)
     assert still.fires is False
@@ -304,9 +294,6 @@ def test_a_shift_in_what_the_recipe_drops_fires():
     # axes of sixty rows fit those sixty better than any others, of the same world
     X = np.random.default_rng(12).normal(size=(660, 30))
     assert scored("DW014", *split(X, (X[:, 0] > 0).astype(int), 60), axes=5).fires is False
-
-
-def test_unknown_categories_and_missing_values_are_a_shift():
     rng = np.random.default_rng(13)
 
     def frame(n, colours):
@@ -363,10 +350,10 @@ def world(rng, n=300, scale=1.0):
 
 def test_doubling_fires_under_a_prior_that_is_far_too_narrow():
     X, y = world(np.random.default_rng(1), scale=4.0)
-    seen = check_doubling(Logistic(1e-5), X, y)
+    seen = check_doubling(dw.Logistic(1e-5), X, y)
     assert seen.fires
     assert seen.value > 5 * seen.stderr
-    assert not check_doubling(Logistic(1e-3), X, y).fires  # which tempering still mends
+    assert not check_doubling(dw.Logistic(1e-3), X, y).fires  # which tempering still mends
 
 
 @pytest.mark.parametrize("shown", [False, True])
@@ -376,13 +363,13 @@ def test_attribute_that_tells_the_label_fires_even_if_features_show_it(shown):
     telling = np.where(rng.random(400) < 0.75, y, 1 - y)
     if shown:
         X = np.column_stack([X, 3.0 * telling, -telling])
-    seen = check_attribute(Logistic(1.0), X, y, telling)
+    seen = check_attribute(dw.Logistic(1.0), X, y, telling)
     assert seen.fires
-    assert check_attribute(Logistic(1.0), X, y, telling, size=100).value < seen.value
+    assert check_attribute(dw.Logistic(1.0), X, y, telling, size=100).value < seen.value
     # where features say all, it tells nothing
     y = (X[:, 0] > 0).astype(float)
     telling = np.where(rng.random(400) < 0.75, y, 1 - y)
-    assert not check_attribute(Logistic(1e4), 10 * X[:, :3], y, telling).fires
+    assert not check_attribute(dw.Logistic(1e4), 10 * X[:, :3], y, telling).fires
 
 
 def test_nothing_fires_in_worlds_of_the_models_own():
@@ -392,7 +379,7 @@ def test_nothing_fires_in_worlds_of_the_models_own():
     for seed in range(30):
         rng = np.random.default_rng(seed)
         X, y = world(rng)
-        doubled += check_doubling(Logistic(1.0, intercept=False), X, y, seed=seed).fires
-        useless += check_attribute(Logistic(1.0), X, y, rng.integers(0, 2, 300)).fires
+        doubled += check_doubling(dw.Logistic(1.0, intercept=False), X, y, seed=seed).fires
+        useless += check_attribute(dw.Logistic(1.0), X, y, rng.integers(0, 2, 300)).fires
     assert doubled <= 4
     assert useless <= 3

@@ -18,7 +18,6 @@ from dataworth.checks.prior import PLAUSIBLE, STEPS, Halves, at, plausible_range
 from dataworth.inference import sites as ep
 from dataworth.measure import weights_of
 from dataworth.yardstick.search import PRIORS
-from dataworth.yardstick.yardstick import Yardstick
 from worlds import classes, flipped, held_out, numeric_labels, yardstick
 
 CODES = [check.code for check in CHECKS]
@@ -26,7 +25,6 @@ MINE = ["DW004", "DW005", "DW006", "DW007", "DW008", "DW009"]
 
 
 def finding(measure, code, *args, **options):
-    """What one check says of a measurement."""
     result = measure(*args, ignore=[c for c in CODES if c != code], **options)
     assert [f.code for f in result.checks] == [code]
     return result.checks[0]
@@ -38,7 +36,6 @@ DRAWN = {"size": (60, 20), "pairs": 100}
 
 @cache
 def many():
-    """Ten features, of which two matter."""
     return classes(6000, 2, d=10), classes(2000, 3, d=10)
 
 
@@ -148,7 +145,7 @@ def test_what_the_referee_samples_is_the_results_quantity(change, pairs):
 
 
 def test_fits_that_do_not_converge_are_counted(monkeypatch):
-    yard = Yardstick.fit(held_out(), inference="ep")
+    yard = dw.Yardstick.fit(held_out(), inference="ep")
     assert finding(dw.score, "DW007", classes(60, 7), held_out(), yardstick=yard, jobs=1).fires is False
     monkeypatch.setattr(ep, "MAX_ITERATIONS", 2)
     with pytest.warns(RuntimeWarning, match="EP did not converge"):
@@ -194,6 +191,7 @@ def elsewhere(monkeypatch, change):
 
 
 def test_the_range_fires_where_another_dataset_would_be_best(monkeypatch):
+    """Changes that are as often up as down."""
     few, many_rows = classes(15, 7), classes(300, 8)
     candidates, test = {"few": few, "many": many_rows}, classes(400, 3)
     elsewhere(monkeypatch, lambda table: replace(table, units=table.units[:, ::-1]))
@@ -204,10 +202,6 @@ def test_the_range_fires_where_another_dataset_would_be_best(monkeypatch):
     same = finding(dw.rank, "DW009", {"a": few, "b": few}, test, prior_variance=1.0)
     assert same.fires is False
     assert "a tie" in same.detail
-
-
-def test_what_is_no_longer_shown_is_told_but_does_not_fire(monkeypatch):
-    """Changes that are as often up as down."""
 
     def balanced(table):
         return table.with_column("pmi", np.outer((-1.0) ** np.arange(len(table)), np.arange(len(table.arms))))

@@ -36,6 +36,5 @@ def folder(tmp_path_factory):
 
 @pytest.fixture
 def inside(folder, monkeypatch):
-    """The folder as the working directory."""
     monkeypatch.chdir(folder)
     return folder

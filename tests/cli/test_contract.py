@@ -11,7 +11,7 @@ import pytest
 
 import dataworth as dw
 from commands import ENVIRONMENT, MEASURING, TOOLS, call, measured, on_files, refused, run
-from dataworth.valuation.audit.verdict import VERDICTS
+from golden.sentences import all_recorded
 
 EVERY = [*MEASURING, *TOOLS]
 NAMED = [*EVERY, "run", "resume", "demo", "embed"]
@@ -49,16 +49,6 @@ def test_help_has_an_example_and_all_options_are_one_word_further(command):
         assert flags < others
 
 
-def test_help_of_an_audit_shows_what_people_use(inside):
-    shown = re.findall(r"^│ \*? *(--[a-z-]+)", call("audit", "--help")[1], re.MULTILINE)
-    assert len(shown) <= 28
-    assert {"--test", "--curate", "--label", "--json", "--report", "--run-dir", "--fail-on"} <= set(shown)
-    assert not {"--eta", "--sep", "--address"} & set(shown)
-    assert "(tables stay raw)" in " ".join(call("rank", "--help-all")[1].replace("│", " ").split())
-    # what help does not show is there all the same
-    assert measured("score", "clean.csv", "-q", "--bits")[0] == 0
-
-
 def raising(error):
     def fail(*args, **kwargs):
         raise error
@@ -82,54 +72,32 @@ def test_every_end_has_its_code_and_at_most_a_sentence(inside, monkeypatch):
     assert refused(ended(wrong)) == "dataworth: that is wrong: do this\n"
 
 
-SENSELESS = {
-    "audit --form eta --eta x": "eta is 'x'",
-    "audit --truncate 1 --winsorise 1": "give one of them",
-    "score --winsorize 0": "winsorise (in nats) is 0.0",
-    "rank --winsorise -1": "winsorise (in nats) is -1.0",
-    "score --size 3,x": "size is '3,x'",
-    "audit --design x": "design is 'x'; known designs here: whole",
-    "audit --ignore nonsense": "there is no check 'nonsense'",
-    "audit --csv .": "is a directory, but a file is to be written",
-    "audit --fail-on bad": f"the verdicts are {', '.join(VERDICTS)}",
-    "audit --fail-on harmful --design equal-size": "gives no verdict",
-    "sensitivity --priors 1,0": "a prior variance is 0.0; it must be a positive number",
-    "values -o v.txt": "v.txt: values are written as .parquet",
-    "values --sample 20": "leave --sample out",
-    "rank --stream": "leave --stream out",
-}
-OF_ALL = {"--seed -1": "seed is -1", "--engine moon": "no engine 'moon'", "--jobs 0": "jobs is 0"}
-OF_ALL |= {"--plot p.jpg": "a plot is one of .png .svg .pdf", "--plot no/p.png": "for there is no directory"}
-SENSELESS |= {f"{command} {words}": OF_ALL[words] for command in MEASURING for words in OF_ALL}
+SENSELESS = """
+    audit --form eta --eta x | audit --truncate 1 --winsorise 1 | score --winsorize 0 | rank --winsorise -1
+    score --size 3,x | audit --design x | audit --ignore nonsense | audit --csv . | audit --fail-on bad
+    audit --fail-on harmful --design equal-size | sensitivity --priors 1,0 | values -o v.txt
+    values --sample 20 | rank --stream
+"""
+OF_ALL = ("--seed -1", "--engine moon", "--jobs 0", "--plot p.jpg", "--plot no/p.png")
+NOT_ALLOWED = """
+    rank raw.csv raw.csv | contributions raw.csv | forecast clean.csv --rows 0 | values clean.csv --source who
+    values v.safetensors | audit v.safetensors clean.csv | score v.safetensors --pairs 9
+    score clean.csv --group g | score clean.csv --exclude wen | score test.csv
+"""
 
 
-@pytest.mark.parametrize("words", SENSELESS)
-def test_senseless_options_are_refused_before_files_are_read(words):
-    command, *given = words.split()
-    files = [f"no{i}.csv" for i in range(len(MEASURING[command]))]
-    assert SENSELESS[words] in refused(call(command, *files, "--test", "none.csv", *given))
+def calls(text):
+    return [one.split() for one in text.strip().replace("\n", "|").split("|")]
 
 
-@pytest.mark.parametrize(
-    ("words", "part"),
-    [
-        (["rank", "raw.csv", "raw.csv"], "raw.csv is given more than once"),
-        (
-            ["contributions", "raw.csv"],
-            "takes the data of two vendors or more, and raw.csv is given alone: name",
-        ),
-        (["forecast", "clean.csv", "--rows", "0"], "rows is 0; it must be a whole number"),
-        (["values", "clean.csv", "--source", "who"], "there is no group column 'who'"),
-        (["values", "v.safetensors"], "v.safetensors is sealed, but values needs rows"),
-        (["audit", "v.safetensors", "clean.csv"], "v.safetensors is sealed, but an audit needs rows"),
-        (["score", "v.safetensors", "--pairs", "9"], "draws rows, which sealed data do not have"),
-        (["score", "clean.csv", "--group", "g"], "clean.csv, test.csv: there is no group column 'g'"),
-        (["score", "clean.csv", "--exclude", "wen"], "--exclude 'wen' is no column of any file"),
-        (["score", "test.csv"], "test rows (100%) also stand in the data"),
-    ],
-)
-def test_what_files_do_not_allow_is_refused(inside, words, part):
-    assert part in refused(measured(*words))
+def test_sentences(inside):
+    """Senseless options are refused before files are read; and what files do not allow."""
+    senseless = [*calls(SENSELESS), *([one, *words.split()] for one in MEASURING for words in OF_ALL)]
+    said = []
+    for command, *given in senseless:
+        files = [f"no{i}.csv" for i in range(len(MEASURING[command]))]
+        said.append(refused(call(command, *files, "--test", "none.csv", *given)))
+    all_recorded("commands", said + [refused(measured(*words)) for words in calls(NOT_ALLOWED)], inside)
 
 
 def test_verdicts_and_checks_have_exit_codes(inside, monkeypatch):
@@ -172,7 +140,7 @@ def test_a_device_is_written_to_and_not_replaced(folder):
     assert Path("/dev/stdout").is_symlink()
 
 
-def test_outputs_that_fail_keep_the_verdict(inside, tmp_path, monkeypatch):
+def test_outputs_and_files_that_fail_are_sentences(inside, tmp_path, monkeypatch):
     code, out, err = measured("score", "clean.csv", "-q", "--csv", "/dev/full")
     expected = measured("score", "clean.csv", "-q")[1]
     assert (code, out) == (2, expected)
@@ -181,9 +149,6 @@ def test_outputs_that_fail_keep_the_verdict(inside, tmp_path, monkeypatch):
     code, out, err = measured("score", "clean.csv", "-q", "--run-dir", tmp_path / "run")
     assert (code, out) == (0, expected)
     assert f"{tmp_path / 'run'}: the result cannot be kept (No space left on device)" in err
-
-
-def test_errors_of_the_operating_system_are_sentences(inside, monkeypatch):
     denied = PermissionError(13, "Permission denied", "denied.json")
     (inside / "denied.json").touch()
     with monkeypatch.context() as patch:

@@ -16,7 +16,8 @@ def seeds(tmp_path_factory):
 
 
 def test_hostile_input_is_read_or_refused_in_a_sentence(seeds, tmp_path):
-    """Every reader three times; a case that fails is run again by `benchmarks/fuzz.py --seed 7 --only N`."""
+    """Every reader three times; a case that fails is run again by `benchmarks/fuzz.py --seed 7 --only N`.
+    A few kinds; `benchmarks/fuzz.py --edits` tries two thousand, and `--only N` one of them."""
     bad = []
     for i in range(len(fuzz.MAKERS)):
         folder = tmp_path / str(i)
@@ -25,25 +26,18 @@ def test_hostile_input_is_read_or_refused_in_a_sentence(seeds, tmp_path):
         ended, told, _ = outcome(one, folder)
         bad += [(i, one.reader, ended, told)] if ended not in ("done", "refused") else []
     assert bad == []
-
-
-def test_audits_of_edits_end_or_are_refused(tmp_path):
-    """A few kinds; `benchmarks/fuzz.py --edits` tries two thousand, and `--only N` one of them."""
     for i in range(0, len(fuzz_edits.MAKERS), 8):
         ended, told, _ = outcome(fuzz_edits.case(7, i, tmp_path, tmp_path), tmp_path)
         assert ended in ("done", "refused"), (i, ended, told)
 
 
-def test_what_a_file_makes_part_of_a_sentence_is_tamed(capsys):
+def test_what_a_file_makes_part_of_a_sentence_is_tamed(capsys, tmp_path):
     say("column '\x1b[2J\u202e\n" + "x" * 5000 + "' is odd: rename it")
     told = capsys.readouterr().err
     assert len(told) < 1050
     assert told.startswith("dataworth: column '\ufffd[2J\ufffd x")
     assert told.endswith("x' is odd: rename it\n")
     assert told.count("\n") == 1
-
-
-def test_names_in_a_file_command_no_terminal(tmp_path):
     (tmp_path / "t.csv").write_text("a\x1b[2J,label\n1,0\n2,1\n4,1\n")
     code, out, err = command(["describe", "t.csv"], tmp_path)
     assert code == 0

@@ -13,9 +13,9 @@ import pytest
 import dataworth as dw
 from commands import MEASURING, call, measured, process, refused
 from dataworth.cli.job import NOT_KEPT, as_words
-from dataworth.errors import DataworthError
 from dataworth.measure.options import PARSED, Options
 from dataworth.valuation.entry import parse_options
+from golden.sentences import all_recorded
 from worlds import classes, yardstick
 
 WORDS = [
@@ -37,7 +37,6 @@ WORDS = [
 
 
 def named(command):
-    """The files of a command as a configuration names them."""
     files = MEASURING[command]
     if command == "audit":
         return {"before": files[0], "after": files[1], "test": "test.csv"}
@@ -51,7 +50,7 @@ def test_the_command_line_makes_the_options_that_python_makes(inside, monkeypatc
 
     def record(*args, **given):
         asked.append(given[PARSED])
-        raise DataworthError("enough")
+        raise dw.DataworthError("enough")
 
     parse = Options.parse
     monkeypatch.setattr(Options, "parse", lambda *given: parsed.append(given) or parse(*given))
@@ -66,17 +65,13 @@ def test_the_command_line_makes_the_options_that_python_makes(inside, monkeypatc
     assert replace(asked[-1], run_dir=None, progress=None, cache=False) == parse_options(command, told)
 
 
-# Configurations that make no sense
-
 WRONG = {
     "score": [("label", ["x"]), ("impute", "yes"), ("seed", 7.5), ("seed", "text")],
     "audit": [("before", ["x"]), ("after", {"a": 1}), ("curate", 7.5), ("thorough", ["x"])],
     "rank": [("data", {"a": 1}), ("model", {"a": 1}), ("prior_variance", "text")],
-    "values": [("source", ["x"]), ("cross_fit", 7.5)],
-    "contributions": [("ignore", {"a": 1})],
-    "forecast": [("target", ["x"])],
-    "sensitivity": [("priors", "text")],
-}
+    "values": [("source", ["x"]), ("cross_fit", 7.5)], "contributions": [("ignore", {"a": 1})],
+    "forecast": [("target", ["x"])], "sensitivity": [("priors", "text")],
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -88,22 +83,12 @@ def test_a_configuration_with_a_wrong_kind_of_value_is_refused_in_a_sentence(ins
     assert "bug" not in refused(call("run", "c.json", "-q"))
 
 
-@pytest.mark.parametrize(
-    ("config", "part"),
-    [
-        ("{", "is not JSON"),
-        ("[]", "is no JSON object: a configuration has 'command'"),
-        ('{"command": "score", "option": {}}', "has the key 'option'"),
-        ('{"command": "demo"}', "has the command 'demo'; it must be one of 'score', 'audit', 'rank'"),
-        ('{"command": "score", "options": []}', "has options that are no JSON object"),
-        ('{"command": "score", "options": {"data": "a.csv"}}', "Missing option '--test'"),
-        ('{"command": "rank", "options": {"precision": 0.1}}', "No such option: --precision"),
-        ('{"command": "score", "options": {"data": "a.csv", "test": "t.csv"}}', "there is no such file"),
-    ],
-)
-def test_refusals_of_configurations(tmp_path, config, part):
-    (tmp_path / "c.json").write_text(config)
-    assert part in refused(call("run", tmp_path / "c.json"))
+CONFIGURED = [
+    "{", "[]", '{"command": "score", "option": {}}', '{"command": "demo"}',
+    '{"command": "score", "options": []}', '{"command": "score", "options": {"data": "a.csv"}}',
+    '{"command": "rank", "options": {"precision": 0.1}}',
+    '{"command": "score", "options": {"data": "a.csv", "test": "t.csv"}}',
+]  # fmt: skip
 
 
 def test_run_takes_a_configuration_written_by_hand(inside, tmp_path):
@@ -112,8 +97,7 @@ def test_run_takes_a_configuration_written_by_hand(inside, tmp_path):
     options |= {"label": "target", "size": [12, 10], "pairs": 4, "features": ["a", "b"], "impute": True}
     (tmp_path / "c.json").write_text(json.dumps({"command": "score", "options": options}))
     code, out, _ = call("run", tmp_path / "c.json", "--json")
-    assert code == 0
-    assert json.loads(out)["size"] == [12, 10]
+    assert (code, json.loads(out)["size"]) == (0, [12, 10])
     pinned = {"command": "score", "options": options, "inputs": {options["data"]: "another hash"}}
     (tmp_path / "c.json").write_text(json.dumps(pinned))
     told = refused(call("run", tmp_path / "c.json", "-q"))
@@ -124,7 +108,6 @@ EVIL = "import pathlib\npathlib.Path('ran').touch()\nimport dataworth\nm = dataw
 
 
 def config_of(**more):
-    """A configuration in the working directory, of a score with these options."""
     config = {"command": "score", "options": {**named("score"), "yardstick": "y.json", **more}}
     Path("c.json").write_text(json.dumps(config))
     return "run", "c.json", "-q"
@@ -206,9 +189,6 @@ def test_words_of_a_configuration_are_shown_only_if_a_shell_runs_nothing_else(in
         assert ("reboot" in call("resume", run, "--json")[1]) == (words == "score 'a; reboot'")
 
 
-# Runs
-
-
 def shorten(directory):
     """As if the run had been killed in the middle of a chunk."""
     log = directory / "chunks.jsonl"
@@ -238,8 +218,7 @@ def test_a_command_resumes_to_the_byte_and_is_replayed(inside, tmp_path, monkeyp
     log = shorten(run)
     monkeypatch.chdir(tmp_path)  # from its directory alone
     assert call("resume", run, "--json")[:2] == (0, once)
-    assert (run / "result.json").read_bytes() == result
-    assert (run / "chunks.jsonl").read_text() == log
+    assert ((run / "result.json").read_bytes(), (run / "chunks.jsonl").read_text()) == (result, log)
     assert call("run", run / "config.json", "--json")[:2] == (0, once)
 
 
@@ -269,7 +248,6 @@ LONG_AUDIT += ["--pairs", "64", "--ignore", "all"]
 
 
 def wait_for_chunks(child, directory, count):
-    """Until the run has done some of its work."""
     log = directory / "chunks.jsonl"
     while child.poll() is None and not (log.exists() and log.read_bytes().count(b"\n") >= count):
         time.sleep(0.01)
@@ -343,3 +321,10 @@ def test_resume_refuses_changed_and_missing_inputs(inside, tmp_path):
     data.unlink()
     assert f"{data}: there is no such file" in refused(call("resume", tmp_path / "run"))
     assert "does not exist" in refused(call("resume", tmp_path / "no"))
+
+
+def test_sentences(tmp_path):
+    for config in CONFIGURED:
+        (tmp_path / f"{CONFIGURED.index(config)}.json").write_text(config)
+    said = [refused(call("run", tmp_path / f"{i}.json")) for i in range(len(CONFIGURED))]
+    all_recorded("job", said, tmp_path)

@@ -21,12 +21,9 @@ def test_a_log_gets_a_line_now_and_then(monkeypatch):
         now[0] = float(second)
         progress.update(second, 40)
     assert lines == [
-        "about 3 min",
-        "5% done, about 38 s left",  # after two seconds, then every ten
-        "30% done, about 28 s left",
-        "55% done, about 18 s left",
-        "80% done, about 8 s left",
-    ]
+        "about 3 min", "5% done, about 38 s left",  # after two seconds, then every ten
+        "30% done, about 28 s left", "55% done, about 18 s left", "80% done, about 8 s left",
+    ]  # fmt: skip
 
 
 def test_a_log_hears_of_what_cannot_be_counted_only_if_it_takes_long():

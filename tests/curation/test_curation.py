@@ -1,7 +1,5 @@
 """Curations: what each keeps, adds and invents; chance from the seed alone; by name, as a command too."""
 
-from __future__ import annotations
-
 import inspect
 import json
 from dataclasses import replace
@@ -22,6 +20,7 @@ from dataworth.curation.names import options_of, with_files
 from dataworth.data.dataset import Dataset
 from dataworth.valuation.audit.methods import SENSES, apply, wants_test
 from dataworth.yardstick.recipe import Recipe
+from golden.sentences import all_recorded, all_refused
 from worlds import classes, flipped, held_out, refusal, yardstick
 
 
@@ -42,12 +41,9 @@ def colourful(n, seed):
 
 DATA, MORE, TEST = colourful(60, 0), colourful(30, 1), colourful(80, 2)
 GIVEN = {
-    "remove-rows": {"bad": np.arange(60) % 3 == 0},
-    "near-deduplicate": {"distance": 0.2},
-    "smooth": {"clusters": 5},
-    "add-rows": {"rows": MORE},
-    "self-label": {"rows": MORE},
-}
+    "remove-rows": {"bad": np.arange(60) % 3 == 0}, "near-deduplicate": {"distance": 0.2},
+    "smooth": {"clusters": 5}, "add-rows": {"rows": MORE}, "self-label": {"rows": MORE},
+}  # fmt: skip
 ALL = {name: c.by_name(name, **GIVEN.get(name, {})) for name in NAMES}
 RANDOM = ("drop-label-issues", "match-groups", "resample", "random-subset", "smooth", "peak", "synthesize")
 REMOVE = ("remove-rows", "drop-label-issues", "match-groups", "deduplicate", "near-deduplicate")
@@ -56,7 +52,6 @@ APPEND = ("add-rows", "self-label", "synthesize", "duplicate")
 
 
 def made(f, data=DATA, test=TEST, seed=0):
-    """What the audit would make of the data."""
     return apply(f, data, test, generator(seed))
 
 
@@ -79,8 +74,7 @@ def test_rows_keep_their_order_and_what_belongs_to_them(name):
     after = made(ALL[name])
     if name in REMOVE:
         kept = [int(i.removeprefix("row ")) for i in after.ids.tolist()]
-        assert kept == sorted(set(kept))
-        assert after.content_hash() == DATA.take(kept).content_hash()
+        assert (kept, after.content_hash()) == (sorted(set(kept)), DATA.take(kept).content_hash())
         assert 0 < len(kept) <= len(DATA)
     else:
         assert after.take(range(len(DATA))).content_hash() == DATA.content_hash()
@@ -121,36 +115,17 @@ NUMERIC = Dataset([[1.0], [2.0], [3.0]], [0.5, 1.5, 7.25])
 GROUPED = Dataset(np.zeros((4, 1)), [0, 0, 1, 1], groups=["a", "b", "a", "b"])
 
 
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda: c.Duplicate(0), "times is 0"),
-        (lambda: c.Resample(0), "size is 0"),
-        (lambda: c.NearDeduplicate(-1), "distance is -1"),
-        (lambda: c.Fake(rows=0), "rows is 0"),
-        (lambda: c.Fake(radius=float("inf")), "radius is inf"),
-        (lambda: c.DropLabelIssues(folds=1), "folds is 1"),
-        (c.RemoveRows, "give either bad"),
-        (lambda: c.RemoveRows([True])(DATA), "bad has shape (1,)"),
-        (lambda: c.RemoveRows(group="x")(classes(3, seed=0)), "no groups"),
-        (lambda: c.Peak(threshold=1.0), "between"),
-        (lambda: c.Smooth()(TEXTS), "no distances"),
-        (lambda: c.SelfLabel(MORE)(DATA.take(DATA.y == "yes")), "one class only"),
-        (lambda: c.DropLabelIssues()(NUMERIC), "labels are numeric"),
-        (lambda: c.Synthesize()(NUMERIC), "labels are numeric"),
-        (lambda: c.Fake()(NUMERIC), "labels are numeric"),
-        (lambda: c.KCentre(float("nan")), "it must lie above 0"),
-        (lambda: made(c.DropLabelIssues(), Dataset([[0.0], [1.0], [2.0]], [0, 0, 1])), "two of each class"),
-        (lambda: c.MatchGroups()(GROUPED, GROUPED), "attribute= (groups are rows that belong together"),
-        (lambda: c.RemoveRows(group="c").bound(GROUPED), "no rows of group 'c'; there are 'a', 'b'."),
-        (lambda: c.RemoveRows(group="a").bound(Dataset([[0.0]], [0])), "have no groups"),
-    ],
-)
-def test_what_is_refused(call, words):
-    assert words in refusal(call)
-
-
-# Each by itself
+REFUSED = [
+    lambda: c.Duplicate(0), lambda: c.Resample(0), lambda: c.NearDeduplicate(-1), lambda: c.Fake(rows=0),
+    lambda: c.Fake(radius=float("inf")), lambda: c.DropLabelIssues(folds=1), c.RemoveRows,
+    lambda: c.RemoveRows([True])(DATA), lambda: c.RemoveRows(group="x")(classes(3, seed=0)),
+    lambda: c.Peak(threshold=1.0), lambda: c.Smooth()(TEXTS),
+    lambda: c.SelfLabel(MORE)(DATA.take(DATA.y == "yes")), lambda: c.DropLabelIssues()(NUMERIC),
+    lambda: c.Synthesize()(NUMERIC), lambda: c.Fake()(NUMERIC), lambda: c.KCentre(float("nan")),
+    lambda: made(c.DropLabelIssues(), Dataset([[0.0], [1.0], [2.0]], [0, 0, 1])),
+    lambda: c.MatchGroups()(GROUPED, GROUPED), lambda: c.RemoveRows(group="c").bound(GROUPED),
+    lambda: c.RemoveRows(group="a").bound(Dataset([[0.0]], [0])),
+]  # fmt: skip
 
 
 def test_cleanlab_finds_flipped_labels():
@@ -177,14 +152,10 @@ def cell_counts(data):
 def test_groups_are_matched_with_the_largest_subset():
     data, test = grouped(a0=10, a1=30, b0=30, b1=10), grouped(a0=30, a1=10, b0=10, b1=30)
     assert cell_counts(made(c.MatchGroups(), data, test)) == {"a0": 10, "a1": 3, "b0": 3, "b1": 10}
-
-
-def test_a_group_that_the_test_set_lacks_goes_and_one_that_the_data_lack_is_refused():
     data, test = grouped(a0=5, a1=5, c0=4), grouped(a0=2, a1=2)
     assert cell_counts(made(c.MatchGroups(), data, test)) == {"a0": 5, "a1": 5}
     weights = made(c.Reweight(), data, test).weights
-    assert weights[-4:].tolist() == [0.0] * 4
-    assert weights.sum() == pytest.approx(14)
+    assert (weights[-4:].tolist(), weights.sum()) == ([0.0] * 4, pytest.approx(14))
     for f in (c.MatchGroups(), c.Reweight()):
         assert "no rows of group a × 1" in refusal(made, f, grouped(a0=5), test)
     assert "attribute=" in refusal(made, c.MatchGroups(), classes(5, seed=0), test)
@@ -204,18 +175,14 @@ def test_weights_match_the_test_sets_shares():
     assert made(c.Reweight(), data, heavy).weights[10:40].sum() == pytest.approx(80 * 9 / 16)
 
 
-def test_copies_go_and_their_weight_with_them():
+def test_copies_go_and_near_ones_greedily():
+    """0, 1, 2 …: each is near its neighbours only, so every second one stays; other labels are never near."""
     X = [[1.0, 2.0], [1.0000000001, 2.0], [1.0, 2.0], [1.001, 2.0]]
     after = made(c.Deduplicate(), Dataset(X, [0, 0, 1, 0], weights=[1, 5, 1, 1]))
-    assert after.y.tolist() == [0, 1, 0]
-    assert after.weights.tolist() == [1, 1, 1]
+    assert (after.y.tolist(), after.weights.tolist()) == ([0, 1, 0], [1, 1, 1])
     data = classes(30, seed=0)
     assert made(c.Deduplicate(), c.Duplicate(3)(data)).content_hash() == data.content_hash()
     assert made(c.NearDeduplicate(0), c.Duplicate(3)(data)).content_hash() == data.content_hash()
-
-
-def test_near_copies_go_greedily():
-    """0, 1, 2 …: each is near its neighbours only, so every second one stays; other labels are never near."""
     x = np.r_[np.arange(10.0), 1000.0, 2000.0, 3000.0]
     data = Dataset(x[:, None], np.r_[np.zeros(13)])
     typical = np.median(np.abs(x[:, None] - x)[np.triu_indices(13, 1)])
@@ -227,7 +194,8 @@ def test_near_copies_go_greedily():
 
 
 def test_synthetic_rows_follow_the_classes():
-    """Means to four standard errors (seeded); classes as often as their weight says."""
+    """Means to four standard errors (seeded); classes as often as their weight says. 40 000 draws from 30
+    rows of 5 features: entries to about 1 %."""
     rng = generator(1)
     X = np.r_[rng.normal([0, 0], [1, 2], (300, 2)), rng.normal([8, 0], [1, 2], (100, 2))]
     data = Dataset(X, np.repeat(["a", "b"], [300, 100]))
@@ -240,10 +208,6 @@ def test_synthetic_rows_follow_the_classes():
     heavy = data.with_weights(np.where(data.y == "b", 9.0, 1.0))
     assert (made(c.Synthesize(rows=4000), heavy).y[400:] == "b").mean() == pytest.approx(0.75, abs=0.03)
     assert not set(map(tuple, new.X)) & set(map(tuple, X)), "they are new rows"
-
-
-def test_synthetic_rows_have_ledoit_and_wolfs_covariance():
-    """40 000 draws from 30 rows of 5 features: entries to about 1 %."""
     from sklearn.covariance import LedoitWolf
 
     X = generator(2).normal(size=(30, 5)) @ np.diag([1.0, 2, 3, 1, 1])
@@ -251,9 +215,6 @@ def test_synthetic_rows_have_ledoit_and_wolfs_covariance():
     spread = X.std(axis=0)
     expected = LedoitWolf().fit(X / spread).covariance_ * np.outer(spread, spread)
     assert np.abs(np.cov(new.T) - expected).max() < 0.03 * expected.max()
-
-
-def test_synthetic_categories_and_names():
     after = made(c.Synthesize(rows=200))
     new = after.take(range(60, 260))
     assert set(new.X[:, 1]) <= {0.0, 1.0, 2.0}
@@ -265,8 +226,9 @@ def test_synthetic_categories_and_names():
     assert set(map(tuple, made(c.Synthesize(rows=9), single).X)) <= {(1.0, 2.0), (5.0, 6.0)}
 
 
-def test_centres_cover():
-    """Three far corners and a crowd: four centres are one of each; each class keeps its share."""
+def test_the_herd_keeps_the_mean_and_centres_cover():
+    """Three far corners and a crowd: four centres are one of each; each class keeps its share. Its mean is
+    nearer to the class's than that of any of 200 random choices of the same size."""
     crowd = generator().normal(scale=0.01, size=(40, 2))
     corners = np.array([[9.0, 0], [0, 9], [9, 9]])
     data = Dataset(np.r_[crowd, corners], np.zeros(43))
@@ -278,10 +240,6 @@ def test_centres_cover():
     data = classes(100, seed=4)
     data = Dataset(np.where(data.y[:, None] == 1, 0.01, 1.0) * data.X, data.y)  # a class in a small corner
     assert (made(c.KCentre(0.3), data).y == 1).sum() == round(0.3 * (data.y == 1).sum())
-
-
-def test_the_herd_keeps_the_mean():
-    """Its mean is nearer to the class's than that of any of 200 random choices of the same size."""
     data = Dataset(generator(6).normal(size=(100, 3)), np.zeros(100))
     off = np.linalg.norm(made(c.Herding(0.2), data).X.mean(axis=0) - data.X.mean(axis=0))
     for seed in range(200):
@@ -302,9 +260,6 @@ def test_self_labels_of_categories():
     assert made(c.SelfLabel(fewer), data).y[60:].tolist() == ["no", "yes"]
 
 
-# More or less diverse rows, against brute force
-
-
 def crowd(seed=0, n=300, d=20):
     """Three directions, the first with nine rows of ten."""
     rng = np.random.default_rng(seed)
@@ -315,8 +270,7 @@ def crowd(seed=0, n=300, d=20):
 def test_smoothing_draws_as_many_from_every_cluster_and_all_of_a_small_one():
     X, member = crowd()
     rows = smooth_rows(X, 24, 3, np.random.default_rng(0))
-    assert np.bincount(member[rows]).tolist() == [8, 8, 8]
-    assert len(set(rows.tolist())) == 24
+    assert (np.bincount(member[rows]).tolist(), len(set(rows.tolist()))) == ([8, 8, 8], 24)
     rows = smooth_rows(X, 150, 3, np.random.default_rng(0))
     assert np.bincount(member[rows])[1:].tolist() == np.bincount(member)[1:].tolist()
     assert len(rows) == 150
@@ -332,8 +286,7 @@ def test_a_peak_is_what_the_greedy_rule_says():
     while len(chosen) < 40:
         left = [i for i in range(len(X)) if i not in chosen]
         chosen.append(max(left, key=lambda i: cosines[i, chosen].max()))
-    assert sorted(chosen) == rows.tolist()
-    assert reached == 0.8
+    assert (sorted(chosen), reached) == (rows.tolist(), 0.8)
 
 
 def test_a_peak_that_cannot_be_filled_says_at_which_threshold_it_was():
@@ -361,24 +314,16 @@ def test_read_outs_are_their_formulas(shape):
     assert mean_cosine(X) == pytest.approx(np.mean(off), abs=1e-12)
 
 
-# The constant dataset of the appendix
-
-
 def test_the_fake_is_the_same_for_all_data():
     hashes = {made(c.Fake(), classes(50, seed=seed)).content_hash() for seed in range(5)}
-    assert len(hashes) == 1
-    assert len(made(c.Fake(rows=12))) == 12
+    assert (len(hashes), len(made(c.Fake(rows=12)))) == (1, 12)
     small = made(c.Fake(rows=8, radius=9.0), classes(50, seed=0, d=2))
     points_with_both = {(*x, y) for x in ((9, 0), (-9, 0), (0, 9), (0, -9)) for y in (0, 1)}
     assert {(*x, y) for x, y in zip(small.X.tolist(), small.y.tolist(), strict=True)} == points_with_both
     fake = made(c.Fake())
-    assert fake.columns == DATA.columns
-    assert set(fake.y) == {"yes", "no"}
+    assert (fake.columns, set(fake.y)) == (DATA.columns, {"yes", "no"})
     assert set(fake.X[:, 1]) <= {0.0, 1.0, 2.0}
     assert set(fake.X[:, 2]) <= {0.0, 1.0}
-
-
-# Names
 
 
 def test_by_name():
@@ -391,27 +336,11 @@ def test_by_name():
     assert with_files("fake:radius=2,rows=5", str.upper) == "fake:rows=5,radius=2"
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("magic", f"there are {', '.join(NAMES)}."),
-        ("", "there is no curation ''"),
-        ("deduplicate:x=1", "it has none."),
-        ("random-subset:fraction=half", "fraction is 'half'; it must be a number"),
-        ("duplicate:", "'' is no option"),
-        ("duplicate:times", "give duplicate:key=value"),
-        ("duplicate:times=2,times=3", "option times twice"),
-        ("drop-label-issues:learner=tree", "its options are folds."),
-        ("add-rows", "give add-rows:rows=FILE."),
-        ("match-group", "did you mean 'match-groups'?"),
-        ("add-rows:rows=x.csv", "no way to read"),
-    ],
-)
-def test_texts_that_name_nothing(text, words):
-    assert words in refusal(c.parse, text)
-
-
-# The command
+NAMELESS = [
+    "magic", "", "deduplicate:x=1", "random-subset:fraction=half", "duplicate:", "duplicate:times",
+    "duplicate:times=2,times=3", "drop-label-issues:learner=tree", "add-rows", "match-group",
+    "add-rows:rows=x.csv",
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -450,21 +379,12 @@ def test_curations_are_audited_by_name(inside, name):
     assert all(words in note for words in (name, SENSES[strategic], NAMES[name].why))
 
 
-@pytest.mark.parametrize(
-    ("words", "part"),
-    [
-        ("raw.csv", "give either AFTER"),
-        ("raw.csv more.csv --curate duplicate", "give either AFTER"),
-        ("no.csv --curate magic", "there is no curation 'magic'"),
-        ("raw.csv --curate add-rows:rows=no.csv", "no.csv: there is no such file"),
-        ("raw.csv --curate duplicate --design matched", "known designs here: method, whole"),
-        ("no.csv --curate duplicate --curate deduplicate", "--curate is given more than once"),
-        ("raw.csv --curate remove-rows:group=purple", "there are 'blue', 'red'."),
-        ("raw.csv --curate match-groups --size 3,20", "--size or --design whole makes it larger"),
-    ],
-)
-def test_refusals_of_the_command(inside, words, part):
-    assert part in refused(call("audit", *words.split(), *COMMON))
+COMMANDS = [
+    "raw.csv", "raw.csv more.csv --curate duplicate", "no.csv --curate magic",
+    "raw.csv --curate add-rows:rows=no.csv", "raw.csv --curate duplicate --design matched",
+    "no.csv --curate duplicate --curate deduplicate", "raw.csv --curate remove-rows:group=purple",
+    "raw.csv --curate match-groups --size 3,20",
+]  # fmt: skip
 
 
 def information_gain(data, prior_variance=1.0):
@@ -533,3 +453,8 @@ def test_the_page_lists_them_as_they_are():
         assert cells[2].startswith(method.what)
         assert all(f"`{option}=" in cells[2] for option in options_of(name))
         assert cells[3:] == [{True: "yes", False: "no", None: "depends"}[method.strategic], method.why]
+
+
+def test_sentences(inside):
+    all_refused("curations", [*REFUSED, *((c.parse, text) for text in NAMELESS)])
+    all_recorded("curate", [refused(call("audit", *words.split(), *COMMON)) for words in COMMANDS])

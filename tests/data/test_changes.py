@@ -1,7 +1,5 @@
 """What a curation did, counted row by row, and what its blind control may and may not contain."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np
@@ -22,11 +20,9 @@ AFTER = 1_000
 
 @st.composite
 def curations(draw):
-    """`before`, `after`, and what was done, told by the key (feature value or id) of each row.
-
-    Rows of `before` may repeat; copies have the same label. Each of its keys is kept, repeated, thinned or
-    removed, all its copies relabelled or none; then come new keys, and the order is shuffled.
-    """
+    """`before`, `after`, and what was done, told by the key (feature value or id) of each row. Rows of
+    `before` may repeat; copies have the same label. Each of its keys is kept, repeated, thinned or
+    removed, all its copies relabelled or none; then come new keys, and the order is shuffled."""
     labels = draw(st.lists(st.integers(0, 1), min_size=1, max_size=8))
     copies = [draw(st.sampled_from([1, 1, 1, 2, 3])) for _ in labels]
     kept = [draw(st.integers(0, 4)) for _ in labels]
@@ -38,12 +34,10 @@ def curations(draw):
     rows_before, rows_after = draw(st.permutations(rows_before)), draw(st.permutations(rows_after))
     pairs = list(zip(copies, kept, strict=True))
     counts = {
-        "kept": sum(min(b, a) for b, a in pairs),
-        "removed": sum(max(b - a, 0) for b, a in pairs),
-        "repeated": sum(max(a - b, 0) for b, a in pairs),
-        "new": sum(new),
+        "kept": sum(min(b, a) for b, a in pairs), "removed": sum(max(b - a, 0) for b, a in pairs),
+        "repeated": sum(max(a - b, 0) for b, a in pairs), "new": sum(new),
         "relabelled": sum(a for (_, a), changed in zip(pairs, relabelled, strict=True) if changed),
-    }
+    }  # fmt: skip
     # what tells rows apart: their features, their ids as well, or (where nothing is added) their ids alone
     ways = ["features", "both"] if new or counts["repeated"] else ["features", "both", "ids"]
     by = draw(st.sampled_from(ways))
@@ -65,9 +59,6 @@ def arms_of(before, after):
     return Arms(compare(before, after), *samples)
 
 
-# Counting
-
-
 @quick
 @given(curations())
 def test_counts(curation):
@@ -85,6 +76,7 @@ def test_counts(curation):
 
 
 def test_labels_names_and_ids_decide_which_row_is_which():
+    """A file written anew counts its rows from 0 again: the features say what is what."""
     before = Dataset([[1.0], [1.0]], [0, 1])
     for rows in ([1], [1, 0]):
         change = compare(before, before.take(rows))
@@ -94,20 +86,13 @@ def test_labels_names_and_ids_decide_which_row_is_which():
     assert compare(before, Dataset([[1.0, 2.0], [3.0, 4.0]], [0, 1], names=["a", "c"])).kept == 0
     before = Dataset([[1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 1], ids=["a", "b", "c", "d"])
     change = compare(before, Dataset([[1.0], [2.5], [3.0]], [0, 1, 1], ids=["a", "b", "c"]))
-    assert change.origin.tolist() == [0, 1, 2]
-    assert change.edited.tolist() == [False, True, False]
-    assert change.relabelled.tolist() == [False, False, True]
-    assert change.own.tolist() == [1, 2]
-
-
-def test_ids_that_are_only_row_numbers_do_not_match_rows():
-    """A file written anew counts its rows from 0 again: the features say what is what."""
+    assert (change.origin.tolist(), change.edited.tolist()) == ([0, 1, 2], [False, True, False])
+    assert (change.relabelled.tolist(), change.own.tolist()) == ([False, False, True], [1, 2])
     before = classes(20, seed=0)
     numbered = Dataset(before.X, before.y, ids=range(20))
     rest = before.take(range(5, 20))
     change = compare(numbered, Dataset(rest.X, rest.y, ids=range(15)))
-    assert change.by == "features"
-    assert change.origin.tolist() == list(range(5, 20))
+    assert (change.by, change.origin.tolist()) == ("features", list(range(5, 20)))
     assert not change.edited.any()
 
 
@@ -122,9 +107,6 @@ def test_a_change_in_words():
     change = compare(*(Dataset(some, before.y, ids=range(4)) for some in (before.X, X)))
     assert str(change) == "4 kept, 1 edited"
     assert change.to_dict() == {**change.counts, "unchanged": 3, "matched_by": "ids"}
-
-
-# What is left to chance
 
 
 @quick
@@ -142,10 +124,8 @@ def test_a_random_change_of_the_same_size_has_rows_of_before_only(curation, seed
 
 
 def test_a_random_change_is_blind_to_what_was_removed():
-    """Each row survives with the same probability: 400 changes that keep 5 of 10.
-
-    Every count is Binomial(400, ½), standard deviation 10; outside 200 ± 60 with probability below 2e-8.
-    """
+    """Each row survives with the same probability: 400 changes that keep 5 of 10. Every count is
+    Binomial(400, ½), standard deviation 10; outside 200 ± 60 with probability below 2e-8."""
     before = classes(10, seed=0)
     arms = arms_of(before, before.take(range(5)))
     rng = np.random.default_rng(0)

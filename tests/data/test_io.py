@@ -1,7 +1,5 @@
 """Files: every format gives the same Dataset, only plain roles are guessed, refusals are sentences."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json
@@ -22,22 +20,18 @@ from dataworth.data.dataset import Dataset
 from dataworth.data.io import ReadingWarning, assign_roles, describe, read, read_together
 from dataworth.data.io.notes import refuse_all
 from dataworth.errors import Problems
+from golden.sentences import all_refused
 from worlds import refusal as refused
 
 ROWS = {
-    "age": [31.5, 45.0, 27.25, 60.0],
-    "member": [True, False, True, True],
-    "city": ["Ulm", "Bonn", "Ulm", "Köln"],
-    "label": ["yes", "no", "no", "yes"],
-    "batch": [1, 1, 2, 2],
-    "id": [10, 11, 12, 13],
-    "times": [1.0, 2.0, 0.5, 1.0],
-}
+    "age": [31.5, 45.0, 27.25, 60.0], "member": [True, False, True, True],
+    "city": ["Ulm", "Bonn", "Ulm", "Köln"], "label": ["yes", "no", "no", "yes"], "batch": [1, 1, 2, 2],
+    "id": [10, 11, 12, 13], "times": [1.0, 2.0, 0.5, 1.0],
+}  # fmt: skip
 ROLES = {"group": "batch", "weights": "times"}
 
 
 def write(table: pa.Table, path: Path) -> Path:
-    """The table in the format of the path's suffix."""
     data = io.BytesIO()
     kind = path.name.lower().removesuffix(".gz").rsplit(".", 1)[1]
     if kind in ("csv", "tsv"):
@@ -68,7 +62,6 @@ def text(tmp_path: Path, content: str, name: str = "data.csv", encoding: str = "
 
 
 def refusal(path: Path, **options) -> str:
-    """The sentence, without the path that each begins with."""
     sentence = refused(read, path, **options)
     assert sentence.startswith(f"{path}: ")
     assert sentence.count(str(path)) == 1
@@ -81,8 +74,6 @@ def roles_of(columns: dict, **options) -> dict[str, str]:
     refuse_all(wrong)
     return {role.column: role.role for role in roles}
 
-
-# Formats
 
 SUFFIXES = [
     ".csv", ".CSV", ".csv.gz", ".tsv", ".tsv.gz", ".jsonl", ".jsonl.gz", ".ndjson", ".json", "2.json",
@@ -99,8 +90,7 @@ def test_every_format_gives_the_same_dataset(tmp_path, suffix):
     D = read(source, **ROLES)
     features = pa.table({name: ROWS[name] for name in ("age", "member", "city")})
     expected = Dataset(features, ROWS["label"], ROWS["batch"], ROWS["id"], ROWS["times"])
-    assert D.columns == expected.columns
-    assert D.content_hash() == expected.content_hash()
+    assert (D.columns, D.content_hash()) == (expected.columns, expected.content_hash())
 
 
 def test_npz_gives_the_same_dataset(tmp_path):
@@ -117,23 +107,12 @@ def test_npz_gives_the_same_dataset(tmp_path):
     assert "p" not in read(tmp_path / "b.npz", exclude="p").names
 
 
-@pytest.mark.parametrize(
-    ("arrays", "words"),
-    [
-        ({"X": np.eye(2)}, "but this one X: save it with numpy.savez"),
-        ({"a": np.eye(2)}, "an npz holds X and y, but this one a"),
-        ({"X": np.eye(2), "y": [0]}, "one value per row"),
-        ({"X": 1, "y": [0, 1]}, "rows × features"),
-        ({"X": np.empty((0, 2)), "y": []}, "no rows"),
-        ({"X": np.eye(2), "y": [0, 1], "names": ["a"]}, "1 name for 2 columns"),
-        ({"X": np.eye(2), "y": [0, 1], "names": ["a", "y"]}, "'y' more than once"),
-        ({"X": np.eye(2), "y": [0, np.nan]}, "1 missing value"),
-        ({"X": np.array([[{}]], dtype=object), "y": [0]}, "no archive of plain arrays"),
-    ],
-)
-def test_refused_npz(tmp_path, arrays, words):
-    np.savez(tmp_path / "a.npz", **arrays, allow_pickle=True)
-    assert words in refusal(tmp_path / "a.npz")
+NPZ = [
+    {"X": np.eye(2)}, {"a": np.eye(2)}, {"X": np.eye(2), "y": [0]}, {"X": 1, "y": [0, 1]},
+    {"X": np.empty((0, 2)), "y": []}, {"X": np.eye(2), "y": [0, 1], "names": ["a"]},
+    {"X": np.eye(2), "y": [0, 1], "names": ["a", "y"]}, {"X": np.eye(2), "y": [0, np.nan]},
+    {"X": np.array([[{}]], dtype=object), "y": [0]},
+]  # fmt: skip
 
 
 def test_a_long_line_of_json_and_keys_that_come_late(tmp_path):
@@ -142,16 +121,6 @@ def test_a_long_line_of_json_and_keys_that_come_late(tmp_path):
     D = read(text(tmp_path, "\n".join(lines), "a.jsonl"), features=["emb", "late"], impute=True)
     assert D.X.shape == (3, 101)
     np.testing.assert_array_equal(D.X[:, -1], [np.nan, np.nan, 1])
-
-
-# Refused files
-
-
-def test_refused_paths(tmp_path):
-    assert refusal(tmp_path / "none.csv") == "there is no such file: check the path"
-    assert "this is a directory without tables: name a file (dataworth embed" in refusal(tmp_path)
-    assert refusal(text(tmp_path, "a", "data.doc")).startswith("the suffix is not one of .csv .csv.gz .tsv")
-    assert refusal(text(tmp_path, "a", "data.xls")).endswith(": save it as .xlsx")
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".feather", ".arrow", ".npz", ".csv.gz", ".jsonl"])
@@ -180,37 +149,17 @@ def test_damage_within_a_file(tmp_path):
     assert refusal(other) == "this is not UTF-8 text: save it as UTF-8"
 
 
-@pytest.mark.parametrize(
-    ("role", "options"),
-    [("label", {"label": "c"}), ("group", {"group": "c"}), ("id", {"id": "c"}), ("weight", {"weights": "c"})],
-)
-def test_missing_values_outside_the_features(tmp_path, role, options):
-    path = text(tmp_path, "a,c,y\n1,1,0\n2,,1\n3,3,1\n")
-    assert f"the {role} column 'c' has 1 missing value" in refusal(path, **options, impute=True)
-
-
-def test_column_names_that_occur_twice(tmp_path):
-    assert "it has column 'a' more than once" in refusal(text(tmp_path, "a,a,y\n1,2,0\n"))
-
-
-# CSV oddities
-
-
-def test_cells_that_stand_for_missing_values(tmp_path):
+def test_spaces_quotes_byte_order_marks_and_missing_cells(tmp_path):
     cells = ["", "NA", "NaN", "nan", "null", "None", '""', " NA "]
     path = text(tmp_path, "a,c,label\n" + "".join(f"{cell},{cell},1\n" for cell in cells) + "5,u,0\n")
     assert "8 of 9 rows have missing values, in columns 'a', 'c'" in refusal(path)
     D = read(path, impute=True)
     np.testing.assert_array_equal(D.X, [[np.nan, np.nan]] * 8 + [[5, 0]])
     assert D.columns == (Column("a", "numeric"), Column("c", "categorical", ("u",)))
-
-
-def test_spaces_quotes_newlines_and_byte_order_marks(tmp_path):
     path = text(tmp_path, '\ufeffa, b , label\r\n1, 2.5, "x"\r\n2, 3, y \r\n', encoding="utf-8")
     D = read(path, label="label")
     assert D.columns == (Column("a", "numeric"), Column("b", "numeric"))
-    assert D.X.tolist() == [[1, 2.5], [2, 3]]
-    assert D.y.tolist()[1] == "y"
+    assert (D.X.tolist(), D.y.tolist()[1]) == ([[1, 2.5], [2, 3]], "y")
     broken = read(text(tmp_path, 'a,label\n"u\nv",1\nw,0\n'))
     assert broken.columns[0].categories == ("u\nv", "w")
     long = read(text(tmp_path, "a,text,label\n" + '1,"u\n\nv",1\n' * 200_000), features="a")
@@ -254,9 +203,6 @@ def test_an_index_written_by_pandas_is_ignored(tmp_path):
         assert {role.column: role.role for role in describe(tmp_path / name).roles}[index] == "ignored"
 
 
-# Roles
-
-
 EMBEDDED = {"emb_1": [1], "emb_2": [1], "emb_y": [1], "b": [1], "label": [0]}
 TWO = {"a": [1], "y": [0], "target": [1]}
 IDS = {"a": [1], "id": [5], "uuid": [6], "y": [0]}
@@ -267,10 +213,8 @@ IDS = {"a": [1], "id": [5], "uuid": [6], "y": [0]}
     [
         *[({"a": [1], name: [0]}, {}, "feature label") for name in ("label", "Labels", "TARGET", "Class")],
         *[({"a": [1], name: [5], "y": [0]}, {}, "feature id label") for name in ("ID", "row_id", "index")],
-        ({"a": [1], "y": [0]}, {"label": "a"}, "label feature"),
-        (TWO, {"group": "y"}, "feature group label"),
-        (TWO, {"features": ["a", "y"]}, "feature feature label"),
-        (IDS, {}, "feature ignored ignored label"),
+        ({"a": [1], "y": [0]}, {"label": "a"}, "label feature"), (TWO, {"group": "y"}, "feature group label"),
+        (TWO, {"features": ["a", "y"]}, "feature feature label"), (IDS, {}, "feature ignored ignored label"),
         (IDS, {"id": "uuid"}, "feature ignored id label"),
         (IDS, {"features": ["a", "id"]}, "feature feature id label"),
         ({"a": [1], "group": [1], "weights": [1], "y": [0]}, {}, "feature feature feature label"),
@@ -282,7 +226,7 @@ IDS = {"a": [1], "id": [5], "uuid": [6], "y": [0]}
         (EMBEDDED, {"exclude": "none,no_*", "absent_ok": True}, "feature feature feature feature label"),
         ({"a,b": [1], "y": [0]}, {"features": "a,b"}, "feature label"),
     ],
-)
+)  # fmt: skip
 def test_roles_are_those_asked_for_or_told_by_names(columns, options, roles):
     assert list(roles_of(columns, **options).values()) == roles.split()
 
@@ -290,46 +234,24 @@ def test_roles_are_those_asked_for_or_told_by_names(columns, options, roles):
 COLUMNS = {"age": [1, 2], "income": [3, 4], "label": [0, 1], "target": [0, 1]}
 
 
-@pytest.mark.parametrize(
-    ("columns", "asked", "words"),
-    [
-        ({"label": [0], **COLUMNS}, {"label": None}, "'label', 'target' could each be the label"),
-        ({f"c{i}": [1] for i in range(40)}, {"label": None}, "no column is named like a label"),
-        (COLUMNS, {"label": "lable"}, "no label column 'lable': did you mean 'label'?"),
-        (COLUMNS, {"label": "Age"}, "did you mean 'age'?"),
-        (COLUMNS, {"label": "zzz"}, "choose from columns 'age', 'income',"),
-        (COLUMNS, {"group": "agee"}, "no group column 'agee': did you mean 'age'"),
-        (COLUMNS, {"weights": "agee"}, "no weight column 'agee'"),
-        (COLUMNS, {"features": ["incom"]}, "no feature column 'incom': did you mean 'income'?"),
-        (COLUMNS, {"features": ["emb_*"]}, "no column matches the feature pattern 'emb_*'"),
-        (COLUMNS, {"features": ["label"]}, "as label and as feature"),
-        (COLUMNS, {"exclude": "aeg"}, "no excluded column 'aeg': did you mean 'age'?"),
-        (COLUMNS, {"exclude": "label"}, "as label and as excluded"),
-        (COLUMNS, {"exclude": "age", "features": "age"}, "as feature and as excluded"),
-        (COLUMNS, {"exclude": "age,income,target"}, "no column is left to be a feature"),
-    ],
-)
-def test_refused_roles(columns, asked, words):
-    assert words in refused(roles_of, columns, **({"label": "label"} | asked))
+ASKED = [
+    ({"label": [0], **COLUMNS}, {"label": None}), ({f"c{i}": [1] for i in range(40)}, {"label": None}),
+    (COLUMNS, {"label": "lable"}), (COLUMNS, {"label": "Age"}), (COLUMNS, {"label": "zzz"}),
+    (COLUMNS, {"group": "agee"}), (COLUMNS, {"weights": "agee"}), (COLUMNS, {"features": ["incom"]}),
+    (COLUMNS, {"features": ["emb_*"]}), (COLUMNS, {"features": ["label"]}), (COLUMNS, {"exclude": "aeg"}),
+    (COLUMNS, {"exclude": "label"}), (COLUMNS, {"exclude": "age", "features": "age"}),
+    (COLUMNS, {"exclude": "age,income,target"}),
+]  # fmt: skip
 
 
 DAY = pd.Timestamp("2020-01-01")
 
 
-@pytest.mark.parametrize(
-    ("extra", "options", "words"),
-    [
-        ({"s": [{"k": 1}] * 2}, {}, "'s' (nested) cannot be a feature"),
-        ({"s t": [b"k"] * 2, "t": [{"k": 1}] * 2}, {}, "leave out with exclude='s t,t'"),
-        ({"e": ["[0.1, 0.2 … 0.3]", "[1, -2e-3]"]}, {}, "lists written as text"),
-        ({"when": [DAY] * 2}, {"label": "when"}, "'when' (date or time) cannot be the label"),
-        ({"e": [[1.0]] * 2}, {"group": "e"}, "'e' (embedding) cannot be the group"),
-        ({"w": ["u", "v"]}, {"weights": "w"}, "the weight, which is numeric or boolean"),
-    ],
-)
-def test_columns_that_cannot_do_what_is_asked(tmp_path, extra, options, words):
-    path = write(pa.table({"a": [1, 2], **extra, "y": [0, 1]}), tmp_path / "a.parquet")
-    assert words in refusal(path, **options)
+CANNOT = [
+    ({"s": [{"k": 1}] * 2}, {}), ({"s t": [b"k"] * 2, "t": [{"k": 1}] * 2}, {}),
+    ({"e": ["[0.1, 0.2 … 0.3]", "[1, -2e-3]"]}, {}), ({"when": [DAY] * 2}, {"label": "when"}),
+    ({"e": [[1.0]] * 2}, {"group": "e"}), ({"w": ["u", "v"]}, {"weights": "w"}),
+]  # fmt: skip
 
 
 def test_all_problems_are_told_at_once(tmp_path):
@@ -338,38 +260,23 @@ def test_all_problems_are_told_at_once(tmp_path):
     with pytest.raises(Problems) as caught:
         read(path, group="grp")
     assert [sentence.removeprefix(f"{path}: ")[:33] for sentence in caught.value.sentences] == [
-        "there is no group column 'grp': c",
-        "no column is named like a label a",
-        "columns 's' (binary), 't' (nested",
-        "1 of 2 rows have missing values, ",
-    ]
+        "there is no group column 'grp': c", "no column is named like a label a",
+        "columns 's' (binary), 't' (nested", "1 of 2 rows have missing values, ",
+    ]  # fmt: skip
     assert read(path, label="b", exclude="s,t", impute=True).names == ("a",)
 
 
-@pytest.mark.parametrize(
-    ("source", "words"),
-    [
-        ([[1, 2]], "read was given an object of type list"),
-        (None, "read was given an object of type NoneType"),
-        (pa.table({"a": pa.array([], pa.int64()), "y": pa.array([], pa.int64())}), "the frame has no rows"),
-        (pd.DataFrame({"a": [1, {}, 2.5], "y": [0, 1, 1]}), "column 'a' mixes values of different types"),
-    ],
-)
-def test_refused_frames(source, words):
-    assert refused(read, source).startswith(words)
-
-
-# Description
+NO_FRAMES = [
+    [[1, 2]], None, pa.table({"a": pa.array([], pa.int64()), "y": pa.array([], pa.int64())}),
+    pd.DataFrame({"a": [1, {}, 2.5], "y": [0, 1, 1]}),
+]  # fmt: skip
 
 
 def test_describe(tmp_path):
     columns = {
-        "a": [1.0, None, float("nan"), 4.0],
-        "c": [7, 7, 7, 7],
-        "emb": [[1.0, 2.0], [1.0, None], None, [5.0, 6.0]],
-        "label": ["u", "v", None, "u"],
-        "b": [b"k"] * 4,
-    }
+        "a": [1.0, None, float("nan"), 4.0], "c": [7, 7, 7, 7],
+        "emb": [[1.0, 2.0], [1.0, None], None, [5.0, 6.0]], "label": ["u", "v", None, "u"], "b": [b"k"] * 4,
+    }  # fmt: skip
     path = write(pa.table(columns), tmp_path / "a.parquet")
     about = describe(path)
     assert (about.path, about.rows, about.labels.classes) == (str(path), 4, {"u": 2, "v": 1})
@@ -387,19 +294,10 @@ def test_describe(tmp_path):
     assert plain["problems"] == list(about.problems)
 
 
-def test_a_constant_column_is_a_feature(tmp_path):
+def test_constant_columns_are_features_and_row_numbers_are_none(tmp_path):
     assert read(text(tmp_path, "a,label\n1,0\n1,1\n")).names == ("a",)
-
-
-# Row numbers
-
-
-def test_shuffled_row_numbers_are_still_row_numbers():
     numbers, n = np.random.default_rng(0).permutation(20) + 1, np.arange(20)
     assert read(pa.table({"t": numbers, "a": np.sqrt(n), "y": n % 2})).names == ("a",)
-
-
-# Columns that name rows
 
 
 RANDOM = np.random.default_rng(20)
@@ -447,3 +345,25 @@ def test_what_a_file_is_known_by_does_not_depend_on_files_beside_it(tmp_path):
     edited = rows | {"customer_id": COUNTED, "a": rows["a"] + (np.arange(N) < 20)}
     change = compare(beside[0], read(pa.table(edited)))
     assert (change.by, change.counts["edited"], change.counts["new"]) == ("ids", 20, 0)
+
+
+def test_sentences(tmp_path):
+    def of(columns, options):
+        return read(write(pa.table(columns), tmp_path / "a.parquet"), **options)
+
+    def npz(arrays):
+        np.savez(tmp_path / "a.npz", **arrays, allow_pickle=True)
+        return read(tmp_path / "a.npz")
+
+    gap = text(tmp_path, "a,c,y\n1,1,0\n2,,1\n3,3,1\n", "gap.csv")
+    cases = [(npz, arrays) for arrays in NPZ] + [(read, frame) for frame in NO_FRAMES]
+    cases += [(of, {"a": [1, 2], **extra, "y": [0, 1]}, options) for extra, options in CANNOT]
+    cases += [lambda c=c, a=a: roles_of(c, **({"label": "label"} | a)) for c, a in ASKED]
+    cases += [
+        lambda r=r: read(gap, impute=True, **{r: "c"}, **({} if r == "label" else {"label": "y"}))
+        for r in ("label", "group", "id", "weights")
+    ]
+    texts = {"none.doc": "a", "none.xls": "a", "twice.csv": "a,a,y\n1,2,0\n"}
+    cases += [(read, text(tmp_path, content, name)) for name, content in texts.items()]
+    (tmp_path / "empty").mkdir()
+    all_refused("io", [*cases, (read, tmp_path / "none.csv"), (read, tmp_path / "empty")], tmp_path)

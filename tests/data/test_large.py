@@ -67,7 +67,11 @@ def test_parquet_on_another_file_system():
     assert "only Parquet is read from an address" in refusal(read, "memory://big/a.csv")
 
 
-def test_a_large_file_is_described_by_some_of_its_rows(tmp_path, monkeypatch):
+def test_rows_that_pairs_are_drawn_from_and_that_describe_a_large_file(tmp_path, monkeypatch):
+    assert inputs.rows_for_pairs([parquet(tmp_path / "b.parquet", 100_000, 100_000)], 50) is None
+    monkeypatch.setattr(files, "LARGE", 1 << 10)
+    path = parquet(tmp_path / "a.parquet", 300, 100)
+    assert (inputs.rows_for_pairs([path], 50), inputs.rows_for_pairs([path], 500)) == (20_000, 50_000)
     monkeypatch.setattr(files, "LARGE", 1 << 14)
     monkeypatch.setattr(io, "DESCRIBED", 1000)
     path = parquet(tmp_path / "a.parquet", 3000, 500)
@@ -77,16 +81,7 @@ def test_a_large_file_is_described_by_some_of_its_rows(tmp_path, monkeypatch):
     packed = tmp_path / "a.csv.gz"
     packed.write_bytes(gzip.compress(b"a,label\n" + b"1.5,0\n2.5,1\n" * 3000))
     about = describe(packed)
-    assert about.rows == 6000
-    assert sum(about.labels.classes.values()) == 1000
-
-
-def test_rows_that_pairs_are_drawn_from(tmp_path, monkeypatch):
-    assert inputs.rows_for_pairs([parquet(tmp_path / "b.parquet", 100_000, 100_000)], 50) is None
-    monkeypatch.setattr(files, "LARGE", 1 << 10)
-    path = parquet(tmp_path / "a.parquet", 300, 100)
-    assert inputs.rows_for_pairs([path], 50) == 20_000
-    assert inputs.rows_for_pairs([path], 500) == 50_000
+    assert (about.rows, sum(about.labels.classes.values())) == (6000, 1000)
 
 
 def test_a_file_that_cannot_fit_is_refused_before_it_is_read(tmp_path, monkeypatch):

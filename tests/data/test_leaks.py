@@ -1,7 +1,5 @@
 """Test rows that also stand in the data: found, dropped, counted; too many are refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -27,8 +25,7 @@ def rows_of(data):
 @pytest.mark.parametrize("rows", [[], [7], [3, 50, 51, 98, 99]])
 def test_leaked_rows_are_taken_out_of_the_data_and_counted(rows):
     leaks = drop_leaks(TEST, {"the data": with_rows(CLEAN, TEST.take(rows))})
-    assert rows_of(leaks.data["the data"]) == rows_of(CLEAN)
-    assert leaks.found == len(rows)
+    assert (rows_of(leaks.data["the data"]), leaks.found) == (rows_of(CLEAN), len(rows))
     assert (leaks.note is None) if not rows else (f"{len(rows)} test row" in leaks.note)
 
 
@@ -90,9 +87,6 @@ def test_equal_rows_under_other_ids_are_two_rows_unless_they_are_too_many(equal,
     assert drop_leaks(T, {"D": named}).found == equal
 
 
-# Rows that do not identify themselves
-
-
 def sparse(n, seed, ids=None):
     """Rows of two coarse columns: most occur many times, in the data as in the test set."""
     rng = np.random.default_rng(seed)
@@ -111,30 +105,21 @@ def test_ids_tell_rows_apart_that_repeat():
     assert (unnamed.found, len(unnamed.data["E"]), "ids" in unnamed.note) == (0, 80, True)
 
 
-# Where it matters
-
-
 def test_measurements_take_leaked_rows_out_of_the_data():
     """Scored with two leaked rows, and without them in the data: the same number on the whole test set."""
     yard = dw.Yardstick.fit(TEST, prior_variance=1.0)
     D = with_rows(CLEAN, TEST.take([10, 20]))
     leaky, plain = (dw.score(data, TEST, yardstick=yard) for data in (D, CLEAN))
-    assert leaky.value == plain.value
-    assert leaky.details.test_rows == 100
-    assert leaky.details.data_rows == 80
+    assert (leaky.value, leaky.details.test_rows, leaky.details.data_rows) == (plain.value, 100, 80)
     assert any("2 test rows" in note for note in leaky.notes)
     audit = dw.audit(D, CLEAN, TEST, yardstick=yard)
     both = dw.rank({"a": CLEAN, "b": D}, TEST, yardstick=yard)
     for result in (audit, both):
         assert result.details.test_rows == 100
         assert any("2 test rows" in note for note in result.notes)
-    assert audit.delta == 0.0
-    assert both[0].value == pytest.approx(both[1].value, abs=1e-6)
+    assert (audit.delta, both[0].value) == (0.0, pytest.approx(both[1].value, abs=1e-6))
     assert both[0].rows == both[1].rows == 80
     assert "test rows" in refusal(dw.score, with_rows(CLEAN, TEST), TEST, yardstick=yard)
-
-
-# Test rows that repeat
 
 
 def half(test, seed=0):
@@ -142,11 +127,16 @@ def half(test, seed=0):
 
 
 def test_repeated_test_rows_do_not_switch_the_guard_off():
-    """Eleven rows twice among 1,011: half of T as data was scored, with no check firing."""
+    """Eleven rows twice among 1,011: half of T as data was scored, with no check firing. Sixteen binary
+    columns: 500 rows agree by chance in a few pairs only; half of T does not."""
     rows = classes(1_000, seed=3)
     T = Dataset.concat([rows, rows.take(range(11))])
     for seed in range(5):
         assert "test rows" in refusal(drop_leaks, T, {"the data": half(T, seed)})
+    T = binary(500, 10, 0)
+    doubled = Dataset.concat([binary(500, 16, 1), binary(20, 16, 1)])
+    assert "test rows" in refusal(drop_leaks, doubled, {"D": half(doubled)})
+    assert drop_leaks(T, {"D": binary(500, 10, 1)}).found == 0
 
 
 def binary(n, columns, seed):
@@ -162,14 +152,6 @@ def test_honest_rows_of_few_values_are_no_leaks(columns, test_rows, rows):
         leaks = drop_leaks(binary(test_rows, columns, seed), {"D": binary(rows, columns, seed + 100)})
         assert leaks.found == 0
         assert "ids" in leaks.note
-
-
-def test_copies_beyond_chance_are_seen_among_rows_that_repeat():
-    """Sixteen binary columns: 500 rows agree by chance in a few pairs only; half of T does not."""
-    T = binary(500, 10, 0)
-    doubled = Dataset.concat([binary(500, 16, 1), binary(20, 16, 1)])
-    assert "test rows" in refusal(drop_leaks, doubled, {"D": half(doubled)})
-    assert drop_leaks(T, {"D": binary(500, 10, 1)}).found == 0
 
 
 @pytest.mark.parametrize(("columns", "test_rows", "rows"), [(10, 50, 500), (12, 50, 500), (12, 100, 1_000)])
@@ -191,11 +173,7 @@ def test_how_often_columns_agree():
     T = Dataset(np.column_stack([a, b]), np.zeros(12))
     pairs = [(i, j) for i in range(12) for j in range(12) if i != j]
     expected = np.prod([np.mean([column[i] == column[j] for i, j in pairs]) for column in (a, b)])
-    assert agreement(T) == pytest.approx(expected, rel=1e-12)
-    assert agreement(TEST) == 0.0
-
-
-# The constants
+    assert (agreement(T), agreement(TEST)) == (pytest.approx(expected, rel=1e-12), 0.0)
 
 
 def codes(repeated, n, start):
@@ -214,15 +192,12 @@ def sharing(hits, repeated=10):
 
 
 def test_equal_rows_are_copies_from_three_standard_deviations():
-    """Twenty of 100 repeat in both: 20 ± √(20·3) are expected by chance, and 43 are three deviations more."""
+    """Twenty of 100 repeat in both: 20 ± √(20·3) are expected by chance, and 43 are three deviations more.
+    T stands there twice, D repeats nothing: 6 ± √(6·3) by chance, so 18 may be and 20 may not."""
     T, D = sharing(42)
     assert drop_leaks(T, {"D": D}).found == 0
     T, D = sharing(45)
     assert "45 of 100" in refusal(drop_leaks, T, {"D": D})
-
-
-def test_three_pairs_may_be_luck():
-    """T stands there twice, D repeats nothing: 6 ± √(6·3) by chance, so 18 may be and 20 may not."""
     D = codes(0, 100, 0)
     few, many = (np.tile(np.arange(50) + 100 - hits // 2, 2)[:, None] for hits in (18, 20))
     assert drop_leaks(Dataset(few, np.arange(100) % 2), {"D": D}).found == 0
@@ -243,9 +218,6 @@ def test_a_hundredth_of_the_test_rows_may_repeat_and_they_still_identify_themsel
 def test_leaks_are_compared_to_five_digits(off, found):
     D = with_rows(CLEAN, Dataset(TEST.X[[7]] * (1 + off), [0]))
     assert drop_leaks(TEST, {"D": D}).found == int(found)
-
-
-# Groups
 
 
 def test_groups_in_both_are_counted():

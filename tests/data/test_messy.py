@@ -1,7 +1,5 @@
 """Data as people have it: one table written in many ways gives the same rows, and every decision is said."""
 
-from __future__ import annotations
-
 import datetime
 import gzip
 import json
@@ -13,10 +11,8 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from typer.testing import CliRunner
 
 import dataworth as dw
-from dataworth.cli.app import app
 from dataworth.data.convert import Column
 from dataworth.data.io import ReadingWarning, describe, read, read_together
 from dataworth.data.io.align import sentences
@@ -33,7 +29,6 @@ TRUTH = dw.Dataset(FRAME[["price", "size", "city"]], CHURN)
 
 
 def heard(source, **options):
-    """The Dataset and what was said of it."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", ReadingWarning)
         D = read(source, **({"label": "churn"} | options))
@@ -57,23 +52,18 @@ def german(values, places=2):
     return [f"{v:,.{places}f}".translate(str.maketrans(".,", ",.")) for v in values]
 
 
-# One table in many files
-
 FILES = {
-    "plain": ({}, []),
-    "semicolons": ({"sep": ";"}, ["separated by ';'; sep="]),
-    "tabs": ({"sep": "\t"}, ["separated by tabs; sep="]),
-    "pipes": ({"sep": "|"}, ["separated by '|'; sep="]),
+    "plain": ({}, []), "semicolons": ({"sep": ";"}, ["separated by ';'; sep="]),
+    "tabs": ({"sep": "\t"}, ["separated by tabs; sep="]), "pipes": ({"sep": "|"}, ["separated by '|'; sep="]),
     "Latin-1": ({"encoding": "latin-1"}, ["read as cp1252: 'Köln'; encoding="]),
     "UTF-16": ({"encoding": "utf-16"}, ["read as utf-16: 'Köln'; encoding="]),
     "a mark of UTF-8": ({"encoding": "utf-8-sig"}, []),
     "tabs in .txt": ({"sep": "\t", "name": "a.txt"}, ["separated by tabs; sep="]),
     "quotes and CRLF": ({"quoting": 1, "lineterminator": "\r\n"}, []),
-}
+}  # fmt: skip
 
 
 def told(said, *parts):
-    """Whether there is a note for each of these, and no other."""
     return len(said) == len(parts) and all(part in note for note, part in zip(said, parts, strict=True))
 
 
@@ -109,7 +99,6 @@ def test_numbers_written_as_text_are_read_exactly_and_said(tmp_path, name):
 
 
 def number(cell, mark="."):
-    """A cell as a number, or None."""
     cells = pa.array([cell])
     found = best_reading(cells, "number")
     return to_numbers(cells, found.how or mark, found.signs)[0].as_py()
@@ -128,13 +117,19 @@ def test_cells_that_prove_what_they_are(cell, value):
     assert {number(cell, mark) for mark in ".,"} == {value}
 
 
-def test_a_unit_is_not_guessed_and_the_line_of_pandas_is_shown(tmp_path):
+def test_codes_and_units_are_text(tmp_path):
     frame = FRAME.assign(size=[f"{v} kg" for v in SIZE])
     _, said = heard(written(tmp_path, frame=frame), exclude="price")
     line = "frame['size'] = frame['size'].str.removesuffix('kg').str.strip().astype(float)"
     assert [line in note for note in said] == [True]
     exec(line)
     assert frame["size"].tolist() == SIZE.tolist()
+    path = text(tmp_path, "zip,churn\n01234,0\n89073,1\n")
+    D, said = heard(path)
+    assert D.columns[0].categories == ("01234", "89073")
+    assert ["leading zeros, such as '01234'" in note for note in said] == [True]
+    D, said = heard(path, numeric="zip")
+    assert (D.X.ravel().tolist(), said) == ([1234, 89073], [])
 
 
 @pytest.mark.parametrize(
@@ -192,15 +187,6 @@ def test_two_currencies_have_no_common_number_and_it_is_said(tmp_path):
     assert told(said, "read as text: 'a' (is in $ and €); numeric=")
 
 
-def test_codes_with_leading_zeros_are_text(tmp_path):
-    path = text(tmp_path, "zip,churn\n01234,0\n89073,1\n")
-    D, said = heard(path)
-    assert D.columns[0].categories == ("01234", "89073")
-    assert ["leading zeros, such as '01234'" in note for note in said] == [True]
-    D, said = heard(path, numeric="zip")
-    assert (D.X.ravel().tolist(), said) == ([1234, 89073], [])
-
-
 def test_digits_that_a_frame_calls_text_are_categories_unless_there_are_many():
     few = pd.DataFrame({"a": [str(i % 50) for i in range(200)], "churn": [0, 1] * 100})
     assert heard(few)[0].columns[0].kind == "categorical"
@@ -221,9 +207,6 @@ def test_tokens_among_numbers_are_missing_values(tmp_path):
     assert np.isnan(D.X[-2:]).all()
     assert told(said, "taken for missing: 'a' ('-', '?', 2 cells)")
     assert "?" in heard(path, categorical="a", features="a")[0].columns[0].categories
-
-
-# Headers
 
 
 def test_a_first_row_of_data_is_no_header(tmp_path):
@@ -250,8 +233,7 @@ def test_a_first_row_of_data_is_no_header(tmp_path):
 )
 def test_headers_of_other_programs(tmp_path, content, X):
     D, said = heard(text(tmp_path, content))
-    assert D.X.tolist() == X
-    assert said == []
+    assert (D.X.tolist(), said) == (X, [])
 
 
 def test_what_is_not_guessed_says_what_helps(tmp_path):
@@ -260,9 +242,6 @@ def test_what_is_not_guessed_says_what_helps(tmp_path):
     unmarked = written(tmp_path, encoding="utf-16-le")
     assert "say encoding='utf-16-le'" in refusal(dw.read, unmarked)
     assert heard(unmarked, encoding="utf-16-le")[0].content_hash() == TRUTH.content_hash()
-
-
-def test_what_is_asked_for_is_done_and_not_said(tmp_path):
     path = written(tmp_path, sep=";", encoding="cp1252")
     assert heard(path, sep=";", encoding="cp1252")[1] == []
     assert heard(path, sep="semicolon", encoding="latin-1")[0].content_hash() == TRUTH.content_hash()
@@ -272,20 +251,13 @@ def test_what_is_asked_for_is_done_and_not_said(tmp_path):
         assert f"{name} is " in refusal(read, path, **{name: wrong})
 
 
-# Dates
-
-
 @pytest.mark.parametrize(
     "cells",
     [
-        ["2021-04-03", "2021-12-24"],
-        ["3.4.2021", "24.12.2021"],
-        ["03/04/2021", "24/12/2021"],
-        ["04/03/2021", "12/24/2021"],
-        ["Apr 3, 2021", "December 24, 2021"],
-        ["3-Apr-21", "24-Dec-21"],
+        ["2021-04-03", "2021-12-24"], ["3.4.2021", "24.12.2021"], ["03/04/2021", "24/12/2021"],
+        ["04/03/2021", "12/24/2021"], ["Apr 3, 2021", "December 24, 2021"], ["3-Apr-21", "24-Dec-21"],
     ],
-)
+)  # fmt: skip
 def test_dates_become_numbers(tmp_path, cells):
     body = "".join(f'"{cell}",{i % 2}\n' for i, cell in enumerate(cells))
     D, said = heard(text(tmp_path, "when,churn\n" + body))
@@ -298,20 +270,14 @@ def test_dates_become_numbers(tmp_path, cells):
     assert ["is 2021-04-03); exclude=" in note for note in said] == [True] * (not plain)
 
 
-def test_hours_count_where_there_are_some(tmp_path):
+def test_hours_count_and_what_is_no_date(tmp_path):
     D, _ = heard(text(tmp_path, "when,churn\n04/03/2021 2:15 pm,0\n04/23/2021 00:00,1\n"))
     assert D.names[-1] == "when[hour]"
     assert D.X[:, -1].tolist() == [14.25, 0]
     stamps = pd.DataFrame({"when": pd.to_datetime(["2021-04-03 14:15", "2021-04-23 00:00"]), "churn": [0, 1]})
     assert read(stamps, label="churn").content_hash() == D.content_hash()
-
-
-def test_what_is_no_date():
     cells = pa.array(["1.2.3", "13/13/2021", "2021-02-30", "12:30", "April", "3 Foo 2021"])
     assert [to_instants(cells, order).null_count for order in ("dmy", "mdy")] == [6, 6]
-
-
-# What says nothing of a row
 
 
 def test_short_texts_that_differ_in_most_rows_are_left_out(tmp_path):
@@ -335,9 +301,6 @@ def test_labels_in_several_spellings_are_one(tmp_path):
     assert (letters.y.tolist(), said) == (["a", "A"], [])
 
 
-# Files of one command
-
-
 def together(tmp_path, *contents, **options):
     files = [text(tmp_path, content, f"{i}.csv") for i, content in enumerate(contents)]
     found = read_together(files, lead=0, **({"label": "y"} | options))
@@ -351,6 +314,18 @@ def test_a_column_is_one_thing_in_all_files(tmp_path):
     assert (T.columns[0].categories, D.columns[0].categories) == (("01234", "54321"), ("12345", "54321"))
     (T, D), _ = together(tmp_path, none, zeros)
     assert (T.X[:, 0].tolist(), D.X[:, 0].tolist()) == ([12345, 54321], [1234, 54321])
+    (T, D), notes = together(tmp_path, "a,c,y\n1,DE,0\n2,DE,1\n", "a,c,y\n1,DE,0\n2,FR,1\n")
+    assert T.names == D.names == ("a",)
+    assert notes == [["left out: 'c' (it is constant in the test set); features= uses it"]] * 2
+    (T, D), _ = together(tmp_path, "a,c,y\n1,DE,0\n2,FR,1\n", "a,c,y\n1,DE,0\n2,DE,1\n")
+    assert T.names == D.names == ("a", "c")
+    columns = [Column("zip", "categorical", ("01234",)), Column("b", "numeric")]
+    file = text(tmp_path, "zip,b,y\n12345,1,0\n54321,2,1\n")
+    (found,) = read_together([file], columns=columns, label="y")
+    assert [column.kind for column in found.data.columns] == ["categorical", "numeric"]
+    dated = text(tmp_path, "b,y\n2021-04-03,0\n2021-04-04,1\n", "t.csv")
+    (problem,) = sentences(read_together([dated, file], lead=0, label="y", features="b"))
+    assert problem.startswith(f"{file}: column 'b' holds numbers, but dates elsewhere")
 
 
 def test_the_test_set_never_follows_the_data(tmp_path):
@@ -370,27 +345,6 @@ def test_the_test_set_never_follows_the_data(tmp_path):
         assert word in problem
 
 
-def test_what_is_constant_in_the_test_set_is_left_out_of_all(tmp_path):
-    (T, D), notes = together(tmp_path, "a,c,y\n1,DE,0\n2,DE,1\n", "a,c,y\n1,DE,0\n2,FR,1\n")
-    assert T.names == D.names == ("a",)
-    assert notes == [["left out: 'c' (it is constant in the test set); features= uses it"]] * 2
-    (T, D), _ = together(tmp_path, "a,c,y\n1,DE,0\n2,FR,1\n", "a,c,y\n1,DE,0\n2,DE,1\n")
-    assert T.names == D.names == ("a", "c")
-
-
-def test_a_yardsticks_columns_lead_and_dates_and_numbers_do_not_mix(tmp_path):
-    columns = [Column("zip", "categorical", ("01234",)), Column("b", "numeric")]
-    file = text(tmp_path, "zip,b,y\n12345,1,0\n54321,2,1\n")
-    (found,) = read_together([file], columns=columns, label="y")
-    assert [column.kind for column in found.data.columns] == ["categorical", "numeric"]
-    dated = text(tmp_path, "b,y\n2021-04-03,0\n2021-04-04,1\n", "t.csv")
-    (problem,) = sentences(read_together([dated, file], lead=0, label="y", features="b"))
-    assert problem.startswith(f"{file}: column 'b' holds numbers, but dates elsewhere")
-
-
-# Tables that are no files
-
-
 def test_frames_go_straight_into_measurements():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(160, 2)).round(3)).assign(churn=lambda f: (f[0] > 0).astype(int))
@@ -407,9 +361,6 @@ def test_frames_go_straight_into_measurements():
     assert {one.name: one.value for one in ranked}["all"] == pytest.approx(expected.value)
     assert "no label column 'chrun': did you mean 'churn'" in refusal(dw.score, data, test, label="chrun")
     assert "no option 'label' of score" in refusal(dw.score, *plain, label="churn")
-
-
-def test_frames_that_need_a_line_of_their_own_library():
     from sklearn.datasets import load_iris
 
     mixed = FRAME.assign(price=[str(p) if i % 3 else p for i, p in enumerate(PRICE)])
@@ -437,10 +388,7 @@ def test_a_sheet_of_a_workbook(tmp_path):
     assert "there is no sheet 'x' among 'data', 'other'" in refusal(read, path, sheet="x")
 
 
-# Several files that are one table
-
-
-def test_directories_and_patterns_of_shards(tmp_path):
+def test_directories_shards_and_saved_datasets(tmp_path):
     for i in range(3):
         FRAME[20 * i : 20 * i + 20].to_csv(tmp_path / f"part-{i}.csv", index=False)
     for source in (tmp_path, tmp_path / "part-*.csv", str(tmp_path / "part-?.csv")):
@@ -453,21 +401,6 @@ def test_directories_and_patterns_of_shards(tmp_path):
     differ = "part-0.csv and part-9.csv differ in columns 'city', 'size'"
     assert differ in refusal(read, tmp_path / "part-*.csv", label="churn")
     assert "there is no such file" in refusal(read, tmp_path / "nothing-*.csv")
-
-
-# Hugging Face
-
-
-def saved(directory, frame):
-    """As Dataset.save_to_disk writes it, with a cache beside it."""
-    directory.mkdir(parents=True)
-    for name, rows in (("data-00000-of-00001.arrow", frame), ("cache-1.arrow", frame[:5])):
-        table = pa.Table.from_pandas(rows, preserve_index=False)
-        with pa.OSFile(str(directory / name), "wb") as file, pa.ipc.new_stream(file, table.schema) as writer:
-            writer.write(table)
-
-
-def test_saved_datasets_and_splits_that_are_never_joined(tmp_path):
     saved(tmp_path / "one", FRAME)
     assert read(tmp_path / "one", label="churn").content_hash() == TRUTH.content_hash()
     for split in ("train", "test"):
@@ -479,7 +412,16 @@ def test_saved_datasets_and_splits_that_are_never_joined(tmp_path):
     assert read(tmp_path / "both/train", label="churn").content_hash() == TRUTH.content_hash()
 
 
-def test_names_of_classes_stand_for_their_numbers(tmp_path):
+def saved(directory, frame):
+    """As Dataset.save_to_disk writes it, with a cache beside it."""
+    directory.mkdir(parents=True)
+    for name, rows in (("data-00000-of-00001.arrow", frame), ("cache-1.arrow", frame[:5])):
+        table = pa.Table.from_pandas(rows, preserve_index=False)
+        with pa.OSFile(str(directory / name), "wb") as file, pa.ipc.new_stream(file, table.schema) as writer:
+            writer.write(table)
+
+
+def test_what_hugging_face_says_of_a_table_counts(tmp_path):
     features = {"label": {"names": ["neg", "pos"], "_type": "ClassLabel"}, "a": {"_type": "Value"}}
     table = pa.table({"a": [1, 2, 3], "label": [1, 0, 1]})
     table = table.replace_schema_metadata({"huggingface": json.dumps({"info": {"features": features}})})
@@ -487,9 +429,6 @@ def test_names_of_classes_stand_for_their_numbers(tmp_path):
     assert read(tmp_path / "a.parquet").y.tolist() == ["pos", "neg", "pos"]
     unlabelled = table.set_column(1, "label", pa.array([1, -1, 7]))  # none, and one that has no name
     assert "the label column 'label' has 2 missing values" in refusal(dw.read, unlabelled)
-
-
-def test_datasets_are_read_in_their_own_order():
     hugging_face = pytest.importorskip("datasets", reason="datasets is in the extra hf")
     table, rows = hugging_face.Dataset.from_pandas(FRAME, preserve_index=False), [3, 1, 2]
     assert read(table, label="churn").content_hash() == TRUTH.content_hash()
@@ -533,13 +472,3 @@ def test_cells_that_are_the_marker_are_missing(tmp_path, marker, form):
     found = data.X[:, data.names.index("Alter")]
     np.testing.assert_array_equal(np.flatnonzero(np.isnan(found)), GONE)
     np.testing.assert_array_equal(np.delete(found, GONE), np.delete(AGES, GONE))
-
-
-def test_a_command_says_what_took_effect(tmp_path):
-    path = marked(tmp_path / "a.csv", "xx")
-    words = ["commit", str(path), "--na-values", "xx", "--impute", "--key", "k" * 16]
-    done = CliRunner().invoke(app, words)
-    assert done.exit_code == 0
-    lines = done.stderr.splitlines()
-    assert "dataworth: read as missing, as asked: 'Alter' ('xx', 3 cells); --na-values says what is" in lines
-    assert CliRunner().invoke(app, [*words, "-q"]).stderr == ""

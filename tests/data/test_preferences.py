@@ -10,7 +10,7 @@ import pytest
 from dataworth.data.io import describe, read
 from dataworth.data.io.preferences import in_order, read_preferences
 from dataworth.data.texts import BETWEEN
-from worlds import refusal
+from golden.sentences import all_refused
 
 ROWS = [
     {"prompt": "Why is the sky blue?", "chosen": "Because of Rayleigh scattering.", "rejected": "It is not."},
@@ -70,6 +70,9 @@ def test_a_pair_is_a_row_and_a_flip_is_another_label(tmp_path):
         assert texts[preferred == "second"] == row["chosen"]
         assert len(texts[longer == "second"]) == max(len(row["chosen"]), len(row["rejected"]))
     assert one.groups[0] == one.groups[1] != one.groups[2]
+    path = lines(tmp_path, [{**row, "judge": f"j{i}", "id": i} for i, row in enumerate(ROWS)])
+    made = read(path, attribute="judge")
+    assert (made.attributes.tolist(), made.ids.tolist()) == (["j0", "j1", "j2"], ["0", "1", "2"])
 
 
 def test_the_order_is_a_coin_whatever_the_texts_say():
@@ -90,28 +93,16 @@ def test_describe_says_what_was_recognised_and_left_out(tmp_path):
     assert {roles[name].why for name in ("feature", "label", "group", "attribute")} == {why}
 
 
-def test_columns_that_are_asked_for_stand_in_for_those_of_pairs(tmp_path):
-    path = lines(tmp_path, [{**row, "judge": f"j{i}", "id": i} for i, row in enumerate(ROWS)])
-    made = read(path, attribute="judge")
-    assert (made.attributes.tolist(), made.ids.tolist()) == (["j0", "j1", "j2"], ["0", "1", "2"])
+NO_PAIRS = [
+    [{**ROWS[0], "prompt": " "}], [{"chosen": "a", "rejected": "b"}],
+    [{"prompt": "p", "chosen": 1, "rejected": 2}],
+    [{"prompt": "p", "chosen": [{"role": "user"}], "rejected": [{"role": "user"}]}],
+    [{"chosen": talk("p", "a"), "rejected": talk("q", "b")}],
+    [{"prompt": "p", "chosen": "a", "rejected": "a"}], [{**ROWS[0], "chosen": "x" * 10_000_000}],
+    [ROWS[1], {**ROWS[0], "chosen": "x" * 40_000_000}],
+    [{"history": "p", "human_ref_A": "a", "human_ref_B": "b", "labels": 1}],
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("rows", "words"),
-    [
-        ([{**ROWS[0], "prompt": " "}], "pair 1 has no prompt"),
-        ([{"chosen": "a", "rejected": "b"}], "there is no prompt"),
-        ([{"prompt": "p", "chosen": 1, "rejected": 2}], "'chosen' (numeric) holds no text"),
-        ([{"prompt": "p", "chosen": [{"role": "user"}], "rejected": [{"role": "user"}]}], "conversation"),
-        ([{"chosen": talk("p", "a"), "rejected": talk("q", "b")}], "differ before their last message"),
-        ([{"prompt": "p", "chosen": "a", "rejected": "a"}], "every pair is empty, or the same"),
-        ([{**ROWS[0], "chosen": "x" * 10_000_000}], "at most 1,000,000"),
-        ([ROWS[1], {**ROWS[0], "chosen": "x" * 40_000_000}], "a line is longer than 16 MB"),
-        ([{"history": "p", "human_ref_A": "a", "human_ref_B": "b", "labels": 1}], "in pandas, frame"),
-    ],
-)
-def test_what_is_no_pair_is_said_in_one_sentence(tmp_path, rows, words):
-    path = lines(tmp_path, rows)
-    told = refusal(read, path)
-    assert told.startswith(str(path))
-    assert words in told
+def test_sentences(tmp_path):
+    all_refused("preferences", [lambda rows=rows: read(lines(tmp_path, rows)) for rows in NO_PAIRS], tmp_path)

@@ -1,7 +1,5 @@
 """One matcher of rows: copies are found however they were written, and no row is taken for another."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np
@@ -24,12 +22,10 @@ def as_text(X, digits):
 
 
 COPIES = {
-    "float32": lambda X: X.astype(np.float32),
-    "7 digits": lambda X: as_text(X, 7),
-    "6 digits": lambda X: as_text(X, 6),
-    "6 digits of float32": lambda X: as_text(X.astype(np.float32), 6),
+    "float32": lambda X: X.astype(np.float32), "7 digits": lambda X: as_text(X, 7),
+    "6 digits": lambda X: as_text(X, 6), "6 digits of float32": lambda X: as_text(X.astype(np.float32), 6),
     "6 decimals": lambda X: np.round(X, 6),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("columns", [1, 10, 160, 1_280])
@@ -63,29 +59,21 @@ def test_the_tolerance_is_one_in_the_last_digit(digits):
         other = X.copy()
         other[np.arange(50), np.arange(50) % 8] *= 1 + factor * unit
         own, found = same_rows(rows(X), rows(other), digits=digits)
-        assert (own == found).all() == agree
-        assert (own == found).any() == agree
+        assert ((own == found).all(), (own == found).any()) == (agree, agree)
 
 
-def test_whole_numbers_are_compared_exactly():
+def test_whole_numbers_categories_and_gaps_are_compared_exactly():
+    """All text, constant, no columns, no rows, one row: nothing is divided by nothing."""
     X = np.array([[200_000.0, 1.5], [200_001.0, 1.5], [0.0, 1.5], [1.0, 1.5]])
     assert len(set(same_rows(rows(X))[0])) == 4
     # beyond the digits they are rounded as other numbers are
     big = np.array([[12_345_678.0, 1.5], [12_345_700.0, 1.5]])
     assert len(set(same_rows(rows(big))[0])) == 1
-
-
-def test_missing_zero_and_categories():
     frame = {"size": [1.5, None, 0.0, -0.0, None], "city": ["Ulm", "Ulm", None, None, "Bonn"]}
     other = {"size": [0.0, None, 1.5], "city": [None, "Ulm", "Aachen"]}
     a, b = (Dataset(pa.table(f), np.zeros(len(f["size"])), allow_missing=True) for f in (frame, other))
     codes, others = same_rows(a, b)
-    assert codes.tolist() == [0, 1, 2, 2, 3]
-    assert others.tolist() == [2, 1, 4]
-
-
-def test_columns_of_other_kinds():
-    """All text, constant, no columns, no rows, one row: nothing is divided by nothing."""
+    assert (codes.tolist(), others.tolist()) == ([0, 1, 2, 2, 3], [2, 1, 4])
     text = Dataset(pa.table({"a": ["x", "y", "x"]}), [0, 1, 0])
     assert same_rows(text)[0].tolist() == [0, 1, 0]
     assert same_rows(rows(np.zeros((3, 2))))[0].tolist() == [0, 0, 0]
@@ -93,17 +81,14 @@ def test_columns_of_other_kinds():
     assert [codes.tolist() for codes in same_rows(rows(np.zeros((0, 2))), rows(np.ones((1, 2))))] == [[], [0]]
 
 
-def test_many_equal_rows():
-    """50,000 rows of three binary columns, and as many that all but agree: pairs are not listed."""
+def test_many_equal_rows_and_chains():
+    """50,000 rows of three binary columns, and as many that all but agree: pairs are not listed. a ~ b ~ c
+    ~ …: neighbours agree, but the ends of a chain of numbers do not."""
     rng = np.random.default_rng(5)
     binary = rng.integers(0, 2, size=(50_000, 3)).astype(float)
     dense = 1.0 + 1e-9 * rng.normal(size=(50_000, 2))
     assert len(np.unique(same_rows(rows(binary))[0])) == 8
     assert len(np.unique(same_rows(rows(dense))[0])) < 50
-
-
-def test_chains_are_cut():
-    """a ~ b ~ c ~ …: neighbours agree, but the ends of a chain of numbers do not."""
     X = (1.0 + 5e-6 * np.arange(100))[:, None]
     codes = same_rows(rows(X))[0]
     assert len(np.unique(codes)) >= 30

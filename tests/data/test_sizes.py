@@ -23,19 +23,15 @@ RNG = np.random.default_rng(0)
 WORDS = RNG.choice(["Ulm", "Bonn", "a longer name"], N)
 TABLE = pa.table(
     {
-        "number": RNG.normal(size=N),
-        "zero": np.zeros(N),
-        "flag": WORDS == "Ulm",
-        "small": pa.array(RNG.integers(0, 9, N), pa.int8()),
-        "word": WORDS,
-        "code": pa.array(WORDS).dictionary_encode(),
-        "text": [f"{i} " * (i % 40) for i in range(N)],
+        "number": RNG.normal(size=N), "zero": np.zeros(N), "flag": WORDS == "Ulm",
+        "small": pa.array(RNG.integers(0, 9, N), pa.int8()), "word": WORDS,
+        "code": pa.array(WORDS).dictionary_encode(), "text": [f"{i} " * (i % 40) for i in range(N)],
         "list": [[float(i)] * (i % 5) for i in range(N)],
         "said": [[{"role": "user", "content": word}] * 2 for word in WORDS.tolist()],
         "map": pa.array([[(word, word)] for word in WORDS.tolist()], pa.map_(pa.string(), pa.string())),
         "label": np.arange(N) % 2,
     }
-)
+)  # fmt: skip
 NUMBERS = ["number", "zero", "flag", "small", "list", "label"]
 
 
@@ -151,19 +147,16 @@ def test_a_batch_of_nothing_has_rows_all_the_same(tmp_path):
     assert "unpacks to over" in refusal(read, tmp_path / "t.arrow")
 
 
-def test_a_cell_far_away_is_read_without_what_lies_between(tmp_path):
-    """In the last of a million rows and 16,384 columns."""
+def test_what_a_sheet_says_of_its_size_counts_for_nothing(tmp_path):
+    """By what it says, two rows would be a million of 16,384 cells. In the last of a million rows and
+    16,384 columns."""
+    sheet = hostile._sheet(b"".join(hostile.ROWS))
+    said = sheet.replace(b"<sheetData>", b'<dimension ref="A1:XFD1048576"/><sheetData>')
+    assert describe(hostile.xlsx(tmp_path / "t.xlsx", said)).rows == 1
     place = hostile.far_cell_xlsx(tmp_path / "t.xlsx")
     about = describe(place)
     assert about.rows == 2
     assert [role.column for role in about.roles][:2] == ["a", "label"]
-
-
-def test_what_a_sheet_says_of_its_size_counts_for_nothing(tmp_path):
-    """By what it says, two rows would be a million of 16,384 cells."""
-    sheet = hostile._sheet(b"".join(hostile.ROWS))
-    said = sheet.replace(b"<sheetData>", b'<dimension ref="A1:XFD1048576"/><sheetData>')
-    assert describe(hostile.xlsx(tmp_path / "t.xlsx", said)).rows == 1
 
 
 def test_keys_are_counted_as_json_has_them(tmp_path):

@@ -41,8 +41,6 @@ BLOCK = re.compile(
 
 
 class Block(NamedTuple):
-    """A block of a page, and what the page shows as its output."""
-
     kind: str
     text: str
     shown: str
@@ -62,7 +60,6 @@ def names():
 
 
 def command(line):
-    """Run one line of a sh block; its output."""
     words = shlex.split(line, comments=True)
     expected = re.search(r"# .*\bexit code (\d+)", line)
     if words[:2] == ["pip", "install"]:

@@ -22,6 +22,7 @@ from commands import call
 from dataworth.atomic import cache_directory
 from dataworth.embed import embed, embed_table, pca
 from dataworth.embed.labelled import read_images
+from golden.sentences import all_recorded, all_refused
 from worlds import refusal
 
 
@@ -47,9 +48,6 @@ def own_cache(tmp_path_factory, monkeypatch):
 
 def refused(*words):
     return commands.refused(call(*words))
-
-
-# --- vectors -----------------------------------------------------------------------------------------------
 
 
 def test_the_network_is_the_one_of_the_package():
@@ -89,7 +87,7 @@ def test_all_kinds_of_images_are_the_same_image(tmp_path):
     mixed[0].load()  # still open
 
 
-def test_sizes():
+def test_sizes_modes_and_photographs_on_their_side():
     images = [pictures(1, 32)[0], pictures(1, 48)[0]]
     model = "efficientnet-lite0:0"
     for size, options in ((224, {}), (40, {"size": 40})):  # different ones: at the network's own
@@ -98,18 +96,12 @@ def test_sizes():
     large = np.zeros((1, 20, 520, 3), dtype=np.uint8)
     assert (embed(large, model) == embed(large, model, size=224)).all()
     assert embed(images, "pixels", size=8).shape == (2, 192)
-
-
-def test_a_photograph_on_its_side_is_turned():
     pixels = pictures(1, 32)[0][:, :16]
     exif = Image.Exif()
     exif[0x0112] = 6
     turned = encoded(np.rot90(pixels).copy(), exif=exif)  # 16 × 32, to be turned clockwise
     assert (embed([turned], "pixels") == embed([pixels], "pixels")).all()
     assert embed([turned, pixels], "pixels").shape == (2, 32 * 16 * 3)  # the same size, once upright
-
-
-def test_other_modes():
     grey = pictures(3)[..., 0]
     assert (embed(grey, "pixels") == embed(np.stack([grey] * 3, axis=-1), "pixels")).all()
     assert (embed(grey[..., None], "pixels") == embed(grey, "pixels")).all()
@@ -122,28 +114,14 @@ def test_other_modes():
     assert embed([file.getvalue()], "pixels").shape == (1, 3072)
 
 
-@pytest.mark.parametrize(
-    ("images", "options", "words"),
-    [
-        ([], {}, "there are no images"),
-        (np.zeros((2, 4, 4, 3)), {}, "of type float64, but uint8"),
-        (np.zeros((4, 4, 3), np.uint8), {}, "one image in colour: give images[None]"),
-        (np.zeros((4, 4), np.uint8), {}, "n × height × width"),
-        (np.zeros((2, 4, 4, 4), np.uint8), {}, "shape (4, 4, 4), but height × width"),
-        ("photo.jpg", {}, "images is of type str: give an array"),
-        ([3], {}, "image 0 is of type int"),
-        ([b"hello"], {}, "image 0 cannot be read as an image"),
-        ([encoded(pictures(1)[0], "JPEG")[:400]], {}, "image 0 cannot be read as an image"),
-        (["no.jpg"], {}, "no.jpg: there is no such file"),
-        ([Image.fromarray(np.zeros((4, 4), dtype=np.float32))], {}, "image 0 has 32 bits per pixel"),
-        ([pictures(1)[0], pictures(1, 48)[0]], {"model": "pixels"}, "from 32 × 32 and 48 × 48: give size"),
-        (pictures(1), {"size": 0}, "size is 0"),
-        (pictures(1), {"batch": True}, "batch is True"),
-        (pictures(1), {"model": "efficientnet-lite0:16"}, "has blocks 0 to 15"),
-    ],
-)
-def test_bad_images_and_options_are_refused(images, options, words):
-    assert words in refusal(embed, images, **{"model": "efficientnet-lite0:0", **options})
+BAD = [
+    ([], {}), (np.zeros((2, 4, 4, 3)), {}), (np.zeros((4, 4, 3), np.uint8), {}),
+    (np.zeros((4, 4), np.uint8), {}), (np.zeros((2, 4, 4, 4), np.uint8), {}), ("photo.jpg", {}), ([3], {}),
+    ([b"hello"], {}), ([encoded(pictures(1)[0], "JPEG")[:400]], {}), (["no.jpg"], {}),
+    ([Image.fromarray(np.zeros((4, 4), dtype=np.float32))], {}),
+    ([pictures(1)[0], pictures(1, 48)[0]], {"model": "pixels"}), (pictures(1), {"size": 0}),
+    (pictures(1), {"batch": True}), (pictures(1), {"model": "efficientnet-lite0:16"}),
+]  # fmt: skip
 
 
 def test_images_too_large_to_decode_are_refused(monkeypatch):
@@ -154,9 +132,6 @@ def test_images_too_large_to_decode_are_refused(monkeypatch):
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 1000)
     images = [encoded(pictures(1, side)[0]) for side in (16, 32)]
     assert "image 1 has too many pixels to decode" in refusal(embed, images, "pixels")
-
-
-# --- the cache ---------------------------------------------------------------------------------------------
 
 
 def files_in(folder):
@@ -180,7 +155,7 @@ def test_the_cache_is_used_and_never_trusted(tmp_path, monkeypatch):
     assert files_in(tmp_path) == kept  # and nothing temporary left
 
 
-def test_other_images_models_and_sizes_are_other_entries(tmp_path):
+def test_each_image_model_and_size_is_an_entry_of_the_cache(tmp_path):
     images = pictures(2)
     changed = images.copy()
     changed[1, 0, 0, 0] ^= 1
@@ -194,9 +169,6 @@ def test_other_images_models_and_sizes_are_other_entries(tmp_path):
         before = len(files_in(tmp_path))
         embed(given, model, size=size, cache=tmp_path)
         assert len(files_in(tmp_path)) == before + new
-
-
-def test_where_the_cache_is(tmp_path):
     embed(pictures(1), "efficientnet-lite0:0")
     assert len(files_in(cache_directory())) == 1
     embed(pictures(1), "efficientnet-lite0:1", cache=False)
@@ -205,9 +177,6 @@ def test_where_the_cache_is(tmp_path):
     (tmp_path / "file").write_text("")
     told = refusal(embed, pictures(1), "efficientnet-lite0:0", cache=tmp_path / "file")
     assert "cannot be used as a cache" in told
-
-
-# --- transformers ------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -256,25 +225,14 @@ def test_a_model_is_known_by_its_weights_not_by_its_name(models, tmp_path):
     assert not np.allclose(embed(images, str(place), cache=cache), first)
 
 
-# --- what is installed -------------------------------------------------------------------------------------
-
-
 def test_torch_is_imported_only_by_a_network():
     code = (
-        "import sys, numpy as np, dataworth, dataworth.embed, dataworth.cli.app, dataworth.cli.embedding\n"
+        "import sys, numpy as np, dataworth.embed, dataworth.cli.embedding, dataworth.models.neural\n"
         "dataworth.embed.embed(np.zeros((1, 8, 8), np.uint8), 'pixels')\n"
         "print([m for m in sys.modules if m.partition('.')[0] in ('torch', 'transformers', 'torchvision')])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.strip() == "[]", done.stderr
-
-
-def test_the_missing_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "efficientnet_lite_pytorch", None)
-    assert "pip install '.[vision]'" in refusal(embed, pictures(1))
-
-
-# --- principal components ----------------------------------------------------------------------------------
 
 
 def test_principal_components():
@@ -289,9 +247,6 @@ def test_principal_components():
     for bad in (0, 7):
         assert "principal components were asked for" in refusal(pca, X, bad)
     assert "the same in both" in refusal(pca, X, 2, fit_on=X[:, :4])
-
-
-# --- sources -----------------------------------------------------------------------------------------------
 
 
 def make_folder(folder, images, sub=""):
@@ -349,8 +304,7 @@ def test_other_columns_are_kept_but_are_no_features(sources, tmp_path):
     assert made.table.column_names == ["photo", "label", "age", "embedding"]
     parquet.write_table(made.table, tmp_path / "x.parquet")
     for given in (made.table, tmp_path / "x.parquet"):
-        assert dw.read(given).n_features == 48
-        assert dw.read(given).ids[0] == "photos/a/000.png"
+        assert (dw.read(given).n_features, dw.read(given).ids[0]) == (48, "photos/a/000.png")
     assert dw.read(tmp_path / "x.parquet", features=["age", "embedding"]).n_features == 49
     assert dw.read(tmp_path / "x.parquet", id="label", label="age").n_features == 48
 
@@ -369,45 +323,32 @@ def test_folders_that_cannot_be_read_are_refused(tmp_path):
     assert out.read_text() == "old"
 
 
-# --- refusals of the command -------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        ("photos.zip", "a zip is not read: unpack it"),
-        ("photos/a", "000.png is in no label folder"),
-        ("photos --label x", "--label names a column, but this is no table"),
-        ("photos -o o.npz", "vectors are written as .parquet"),
-        ("photos --no-cache --cache x", "contradict each other"),
-        ("paths.csv --image age", "column 'age' (numeric) holds no images"),
-        ("paths.csv --image picture", "there is no feature column 'picture'"),
-        ("bytes.parquet", "no column is named like a label"),
-        ("hub.parquet -o hub.parquet", "is read, and would be replaced"),
-    ],
-)
-def test_the_command_refuses_in_one_sentence(sources, tmp_path, monkeypatch, words, sentence):
-    monkeypatch.chdir(sources)
-    before = {file: file.read_bytes() for file in files_in(sources)}
-    out = () if "-o" in words.split() else ("-o", tmp_path / "out.parquet")
-    assert sentence in refused("embed", *words.split(), *out)
-    assert files_in(tmp_path) == []
-    assert {file: file.read_bytes() for file in files_in(sources)} == before
+COMMANDS = [
+    "photos.zip", "photos/a", "photos --label x", "photos -o o.npz", "photos --no-cache --cache x",
+    "paths.csv --image age", "paths.csv --image picture", "bytes.parquet", "hub.parquet -o hub.parquet",
+]  # fmt: skip
 
 
 EMPTY = pa.array([{"bytes": None, "path": None}], pa.struct({"bytes": pa.binary(), "path": pa.string()}))
 
 
-@pytest.mark.parametrize(
-    ("columns", "words"),
-    [
-        ({"file": ["a.png", None]}, "column 'file' has 1 missing value"),
-        ({"a": ["a.png"], "b": ["b.jpg"]}, "columns 'a', 'b' could each hold the images"),
-        ({"image": EMPTY}, "row 1 has neither bytes nor a path"),
-        ({"file": ["gone.png"]}, "gone.png: there is no such file"),
-    ],
-)
-def test_tables_with_holes(tmp_path, columns, words):
-    rows = len(next(iter(columns.values())))
-    parquet.write_table(pa.table({**columns, "label": range(rows)}), tmp_path / "t.parquet")
-    assert words in refused("embed", tmp_path / "t.parquet", "-o", tmp_path / "o.parquet")
+HOLES = [
+    {"file": ["a.png", None]}, {"a": ["a.png"], "b": ["b.jpg"]}, {"image": EMPTY}, {"file": ["gone.png"]},
+]  # fmt: skip
+
+
+def test_sentences(sources, tmp_path, monkeypatch):
+    """Of calls, of commands, which leave every file as it was, and of tables with holes."""
+    asked = [{"model": "efficientnet-lite0:0", **options} for _, options in BAD]
+    all_refused("embed", [lambda i=i, a=a: embed(i, **a) for (i, _), a in zip(BAD, asked, strict=True)])
+    monkeypatch.chdir(sources)
+    before = {file: file.read_bytes() for file in files_in(sources)}
+    out = ("-o", tmp_path / "out.parquet")
+    said = [refused("embed", *words.split(), *(() if "-o" in words else out)) for words in COMMANDS]
+    assert files_in(tmp_path) == []
+    assert {file: file.read_bytes() for file in files_in(sources)} == before
+    for columns in HOLES:
+        rows = len(next(iter(columns.values())))
+        parquet.write_table(pa.table({**columns, "label": range(rows)}), tmp_path / "t.parquet")
+        said.append(refused("embed", tmp_path / "t.parquet", *out))
+    all_recorded("embed-command", said, tmp_path)

@@ -62,14 +62,13 @@ def test_a_long_prompt_is_cut_at_its_beginning_and_96_tokens_of_the_response_sta
     assert "".join(words[tokens.start :]) == "it is 2"
     tokens = read("know " * 300 + "is 2", "it is " * 300)
     words = lm.tokenizer.convert_ids_to_tokens(tokens.ids)
-    assert len(tokens) == LONGEST
-    assert len(tokens) - tokens.start == 96
+    assert (len(tokens), len(tokens) - tokens.start) == (LONGEST, 96)
     assert "is 2\nResponse: it is" in "".join(words)
     with pytest.raises(DataworthError, match=r"--max-tokens\) is 100.*give at least \d+"):
         language_model.Reader(lm.tokenizer, 100)
 
 
-def test_signs_are_fair_and_differ_by_seed_and_name():
+def test_signs_are_fair_and_inner_products_right_on_average():
     one = signs(0, "a", 400, 100)
     for other in (signs(1, "a", 400, 100), signs(0, "b", 400, 100)):
         # 40,000 independent signs: their mean product has s.d. 0.005; false alarm 1e-6
@@ -77,9 +76,6 @@ def test_signs_are_fair_and_differ_by_seed_and_name():
     assert set(np.unique(one)) == {-1.0, 1.0}
     assert abs(one.mean()) < 0.025
     assert abs(np.corrcoef(one.T)[np.triu_indices(100, 1)]).max() < 0.3  # 4,950 of s.d. 0.05: 1e-5
-
-
-def test_norms_and_inner_products_are_right_on_average():
     rng = np.random.default_rng(2)
     G, H = rng.normal(size=(2, 6, 10))  # gradients of a layer of 10 inputs and 6 outputs
 
@@ -127,8 +123,7 @@ def test_a_pass_gives_losses_and_projections_of_the_true_gradients(lm, tokens):
 
 def test_layers_are_those_of_the_last_quarter_unless_named(lm):
     assert {name.split(".")[2] for name in lm.layers()} == {"3"}
-    assert len(lm.layers()) == 7
-    assert len(lm.layers("all")) == 4 * 7 + 1
+    assert (len(lm.layers()), len(lm.layers("all"))) == (7, 4 * 7 + 1)
     assert list(lm.layers("*.0.*.down_proj")) == ["model.layers.0.mlp.down_proj"]
     with pytest.raises(DataworthError, match=r"'wrong' is no linear layer.*model\.layers\.0"):
         lm.layers(["*.down_proj", "wrong"])
@@ -145,8 +140,7 @@ def test_gradients_are_what_a_pass_gives(directory, lm, tmp_path):
             np.testing.assert_allclose(store.vectors()[i, half], vectors[0], rtol=1e-3, atol=1e-4)
             assert store.nll[i, half] == pytest.approx(losses[0], rel=1e-5)
             assert store.tokens[i, half] == len(one) - one.start
-    assert store.about["template"] == language_model.TEMPLATE
-    assert len(store.about["modules"]) == 7
+    assert (store.about["template"], len(store.about["modules"])) == (language_model.TEMPLATE, 7)
 
 
 def test_an_engine_finds_the_same(directory):

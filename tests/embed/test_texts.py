@@ -30,16 +30,13 @@ def truth(encoder, texts):
     return SentenceTransformer(encoder, device="cpu").encode(list(texts))
 
 
-def test_texts_become_the_encoders_vectors(encoder, tmp_path):
+def test_texts_and_pairs_become_the_encoders_vectors(encoder, tmp_path):
     data = Dataset(pa.table({"size": [1.0, 2.0, 3.0, 3.0], "body": [*BODIES, BODIES[0]]}), [0, 1, 1, 0])
     made = encode(data, encoder, cache=tmp_path)
     assert made.names == ("size", *(f"body[{i}]" for i in range(16)))
     np.testing.assert_allclose(made.X[:, 1:], truth(encoder, [*BODIES, BODIES[0]]), atol=1e-5)
     assert np.array_equal(made.X[0, 1:], made.X[3, 1:])
     assert {column.kind for column in made.columns} == {"numeric"}
-
-
-def test_pairs_become_differences(encoder, tmp_path):
     data = read(PAIRS)
     made = encode(data, encoder, cache=False)
     assert {column.kind for column in made.columns} == {"difference"}

@@ -1,7 +1,5 @@
 """Forms of the score: by hand, by many digits, by dense matrices, by sampling, and for models of users."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 
@@ -16,6 +14,7 @@ from dataworth.evidence.forms import FORMS
 from dataworth.inference.logistic import Counts
 from dataworth.inference.tilted import tilted_moments
 from dataworth.models import Linear, Logistic
+from golden.sentences import all_refused
 from reference import (
     LOG_2_PI,
     Gaussian,
@@ -25,7 +24,7 @@ from reference import (
     with_ones,
 )
 from user_models import Coin
-from worlds import classes, flipped, held_out, refusal, yardstick
+from worlds import classes, held_out, on_the_yardstick, yardstick
 
 PLAIN = Logistic(1.0, intercept=False)
 over_inferences = pytest.mark.parametrize("inference", ["laplace", "ep"])
@@ -174,20 +173,14 @@ def test_eta_against_fifty_digits(digits, eta):
     assert pmi(*AWAY, PLAIN, form="eta", eta=eta).value == pytest.approx(digits.eta(theta), abs=1e-10)
 
 
-def test_kl_against_fifty_digits(digits):
-    assert pmi(*AWAY, PLAIN, form="kl").value == pytest.approx(digits.kl(), abs=1e-10)
-
-
-def test_evidence_and_sealed_against_fifty_digits(digits):
+def test_every_other_form_against_fifty_digits(digits):
     """To the solver's tolerance, 3e-7 nats a fit."""
+    assert pmi(*AWAY, PLAIN, form="kl").value == pytest.approx(digits.kl(), abs=1e-10)
     evidence = float(digits.log_z_joint - digits.log_z_data - digits.log_z_test)
     sealed = float(digits.log_z_given - digits.log_z_test)
     assert pmi(*AWAY, PLAIN).value == pytest.approx(evidence, abs=1e-6)
     assert pmi(*AWAY, PLAIN, form="sealed").value == pytest.approx(sealed, abs=1e-6)
     assert abs(evidence - sealed) > 1e-3  # two numbers
-
-
-# --- dense matrices --------------------------------------------------------------------------------------
 
 
 class Dense:
@@ -299,9 +292,6 @@ def test_every_form_against_dense_matrices(name, c, intercept, inference):
     assert pmi(D, T, model, "kl").value == pytest.approx(dense.kl(), abs=sharp)
 
 
-# --- exact posteriors ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(("n", "m", "d"), [(20, 12, 3), (6, 5, 20)])
 def test_all_forms_are_one_number_for_linear(form, n, m, d):
@@ -342,9 +332,6 @@ def test_nothing_is_worth_nothing(model, form):
         assert pmi(D.take([]), T.take([]), model, form, eta).value == pytest.approx(0.0, abs=1e-6), eta
 
 
-# --- sealed ----------------------------------------------------------------------------------------------
-
-
 @over_inferences
 @over_problems
 def test_sealed_takes_the_datas_gaussian_as_the_prior(name, inference):
@@ -359,8 +346,9 @@ def test_sealed_takes_the_datas_gaussian_as_the_prior(name, inference):
 
 
 @over_inferences
-def test_sealed_tends_to_the_evidence(inference):
-    """As posteriors become Gaussian: a narrow prior, or many rows in D."""
+def test_sealed_tends_to_the_evidence_and_is_nearer_to_the_truth_than_product(inference):
+    """As posteriors become Gaussian: a narrow prior, or many rows in D. 20 worlds; importance sampling
+    knows each to 0.03, 4 s.e. of a mean square apart."""
 
     def gap(pair, prior_variance):
         model = Logistic(prior_variance, inference)
@@ -371,6 +359,11 @@ def test_sealed_tends_to_the_evidence(inference):
     assert gap(many, 1.0) < 2e-3
     model = Logistic(5.0, inference)  # and it is not the evidence: one prior is Gaussian, the other is not
     assert abs(pmi(*few, model, "sealed").value - pmi(*few[::-1], model, "sealed").value) > 1e-3
+    errors = {"sealed": [], "product": []}
+    for D, T, truth in worlds_and_truths():
+        for form, gaps in errors.items():
+            gaps.append(pmi(D, T, Logistic(4.0, inference, False), form).value - truth)
+    assert np.mean(np.square(errors["sealed"])) < 0.5 * np.mean(np.square(errors["product"]))
 
 
 @cache
@@ -387,19 +380,6 @@ def worlds_and_truths():
 
 
 @over_inferences
-def test_sealed_is_nearer_to_the_truth_than_product(inference):
-    """20 worlds; importance sampling knows each to 0.03, 4 s.e. of a mean square apart."""
-    errors = {"sealed": [], "product": []}
-    for D, T, truth in worlds_and_truths():
-        for form, gaps in errors.items():
-            gaps.append(pmi(D, T, Logistic(4.0, inference, False), form).value - truth)
-    assert np.mean(np.square(errors["sealed"])) < 0.5 * np.mean(np.square(errors["product"]))
-
-
-# --- eta and kl ------------------------------------------------------------------------------------------
-
-
-@over_inferences
 def test_kl_is_eta_averaged_over_the_joint(inference):
     """200 draws of θ ~ p(θ|D,T), 4 s.e.: false alarm 6e-5 (one fixed seed)."""
     D, T = PROBLEMS["rows"]
@@ -407,8 +387,7 @@ def test_kl_is_eta_averaged_over_the_joint(inference):
     draws = model.fit(both.X, both.y.astype(float)).sample(np.random.default_rng(1), 200)
     result = pmi(D, T, model, "eta", list(draws))
     values = np.array(list(result.at_eta.values()))
-    assert len(values) == 200
-    assert result.value == pytest.approx(values.mean())
+    assert (len(values), result.value) == (200, pytest.approx(values.mean()))
     error = values.std(ddof=1) / np.sqrt(200)
     assert abs(values.mean() - pmi(D, T, model, "kl").value) < 4.0 * error
     assert error > 1e-4  # or there would be nothing to average
@@ -427,12 +406,7 @@ def test_the_spread_over_eta_is_zero_for_exact_posteriors_alone():
     assert result.value == pytest.approx(np.mean(values), abs=1e-9)
     assert list(result.at_eta) == ["0", "joint", "data", "test", "[1.0, 1.0, -1.0, 0.5]"]
     plain = json.loads(json.dumps(result.to_dict()))
-    assert plain["spread"] == result.spread
-    assert plain["form"] == "eta"
-    assert pmi(D, T).spread == 0.0
-
-
-# --- models of users -------------------------------------------------------------------------------------
+    assert (plain["spread"], plain["form"], pmi(D, T).spread) == (result.spread, "eta", 0.0)
 
 
 def labels(ones, zeros):
@@ -441,12 +415,9 @@ def labels(ones, zeros):
 
 
 COINS = [
-    (labels(7, 3), labels(4, 5)),
-    (labels(0, 6), labels(5, 0)),
-    (labels(1, 0), labels(0, 1)),
-    (labels(300, 200), labels(150, 170)),
-    (labels(0, 3), labels(9000, 9000)),
-]
+    (labels(7, 3), labels(4, 5)), (labels(0, 6), labels(5, 0)), (labels(1, 0), labels(0, 1)),
+    (labels(300, 200), labels(150, 170)), (labels(0, 3), labels(9000, 9000)),
+]  # fmt: skip
 over_coins = pytest.mark.parametrize(("D", "T"), COINS, ids=lambda s: f"{s.y.sum()} of {len(s)}")
 
 
@@ -536,55 +507,16 @@ def test_a_mean_in_two_dimensions(n, m, gap):
     assert abs(integral.value - expected) < 4.0 * integral.stderr
 
 
-def test_the_integral_refuses_posteriors_that_do_not_overlap():
-    D, T = labels(3000, 0), labels(0, 3000)
-    assert "hardly overlap; use the form evidence" in refusal(pmi, D, T, COIN, form="integral")
-    assert np.isfinite(pmi(D, T, COIN).value)
+NO_FORMS = [
+    ("magic", 0), ("eta", "mode"), ("eta", 1.5), ("eta", float("nan")), ("product", "joint"),
+    ("evidence", [1.0, 2.0, 3.0, 4.0]), ("kl", [0, "joint"]), ("eta", [1.0, 2.0]), ("eta", np.ones((4, 1))),
+    ("eta", [0.0, 0.0, 0.0, float("nan")]), ("eta", [0.0, 0.0, 0.0, float("inf")]),
+]  # fmt: skip
 
-
-def test_what_models_of_users_cannot_do_is_one_sentence():
-    D, T = COINS[0]
-    for form in ("product", "sealed"):
-        assert f"the form {form} needs Gaussian posteriors" in refusal(pmi, D, T, COIN, form=form)
-    for eta in ("joint", "data", "test"):
-        assert "give eta as a vector" in refusal(pmi, D, T, COIN, form="eta", eta=eta)
-    for eta in (0, [1.5]):
-        assert "give an eta inside" in refusal(pmi, D, T, COIN, form="eta", eta=eta)
-
-
-# --- sentences -------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("form", "eta", "words"),
-    [
-        ("magic", 0, "form is 'magic'; known forms: evidence, eta"),
-        ("eta", "mode", "eta is 'mode'; give 0, a vector, or one of: joint, data, test"),
-        ("eta", 1.5, "eta is 1.5; give 0, a vector"),
-        ("eta", float("nan"), "eta is nan; give 0, a vector"),
-        ("product", "joint", "eta means nothing to the form product"),
-        ("evidence", [1.0, 2.0, 3.0, 4.0], "eta means nothing to the form evidence"),
-        ("kl", [0, "joint"], "eta means nothing to the form kl"),
-        ("eta", [1.0, 2.0], "eta has shape (2,); the model has 4 coefficients"),
-        ("eta", np.ones((4, 1)), "eta has shape (4, 1)"),
-        ("eta", [0.0, 0.0, 0.0, float("nan")], "eta is not finite"),
-        ("eta", [0.0, 0.0, 0.0, float("inf")], "eta is not finite"),
-    ],
-)
-def test_forms_and_etas_that_do_not_exist(form, eta, words):
-    assert words in refusal(pmi, *PROBLEMS["rows"], form=form, eta=eta)
-
-
-# --- measurements ----------------------------------------------------------------------------------------
 
 DATA = classes(60, seed=1)
 OPTIONS = [{"form": "product"}, {"form": "eta", "eta": "joint"}, {"form": "sealed"}, {"form": "kl"}]
 over_options = pytest.mark.parametrize("options", OPTIONS, ids=lambda o: o["form"])
-
-
-def on_the_yardstick(data):
-    yard = yardstick()
-    return Dataset(yard.features(data), yard.targets(data), weights=data.weights)
 
 
 @over_options
@@ -597,23 +529,15 @@ def test_a_score_of_one_pair_is_that_pmi(options):
     expected = pmi(counted, on_the_yardstick(T), yardstick().model, **options).value
     assert result.table.pmi[:, 0] == pytest.approx([expected] * 2, abs=1e-5)
     plain = json.loads(json.dumps(result.to_dict()))
-    assert plain["form"] == options["form"]
-    assert plain.get("eta") == options.get("eta")
+    assert (plain["form"], plain.get("eta")) == (options["form"], options.get("eta"))
     evidence = dw.score(DATA, T, yardstick=yardstick(), pairs=2, size=size)
     assert abs(result.value - evidence.value) > 1e-6
 
 
-def test_audit_and_rank_in_another_form():
-    options, T, noisy = OPTIONS[0], held_out().take(range(80)), flipped(DATA, 0.4, seed=0)[0]
-    result = dw.audit(noisy, DATA, T, yardstick=yardstick(), **options)
-    assert json.loads(json.dumps(result.to_dict()))["form"] == options["form"]
-    ranking = json.loads(
-        json.dumps(dw.rank({"noisy": noisy, "clean": DATA}, T, yardstick=yardstick(), **options).to_dict())
-    )
-    assert ranking["form"] == options["form"]
-    scores = {
-        name: dw.score(data, T, yardstick=yardstick(), **options).value
-        for name, data in (("noisy", noisy), ("clean", DATA))
-    }
-    assert {one["name"]: one["value"] for one in ranking["ranking"]} == pytest.approx(scores, abs=1e-5)
-    assert result.delta == pytest.approx(scores["clean"] - scores["noisy"], abs=1e-5)
+def test_sentences():
+    coins, far = COINS[0], (labels(3000, 0), labels(0, 3000))
+    given = [(*PROBLEMS["rows"], None, *one) for one in NO_FORMS] + [(*far, COIN, "integral")]
+    given += [(*coins, COIN, form) for form in ("product", "sealed")]
+    given += [(*coins, COIN, "eta", eta) for eta in ("joint", "data", "test", 0, [1.5])]
+    all_refused("forms", [(pmi, *one) for one in given])
+    assert np.isfinite(pmi(*far, COIN).value)

@@ -1,7 +1,5 @@
 """Parts of a score: against dense Gaussians, Dirichlet closed forms, the paper's theorem in its limit."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from itertools import pairwise
@@ -56,16 +54,13 @@ def test_linear_parts_are_those_of_dense_gaussians(n, m, d, prior_variance, nois
         assert parts.value == pytest.approx(p.value, abs=1e-7)
     log_dets = np.linalg.slogdet(precision)[1] - np.linalg.slogdet(prior.precision)[1]
     truth = {
-        "confidence": joint.divergence(prior),
-        "against_data": joint.divergence(data),
-        "against_test": joint.divergence(test),
-        "divergence": nielsen(data, test),
+        "confidence": joint.divergence(prior), "against_data": joint.divergence(data),
+        "against_test": joint.divergence(test), "divergence": nielsen(data, test),
         "variance_reduction": 0.5 * log_dets,
-    }
+    }  # fmt: skip
     for name, value in truth.items():
         assert getattr(parts, name) == pytest.approx(value, rel=1e-9 if by_rows else 1e-6, abs=1e-8), name
-    assert parts.coefficients == d + 1
-    assert parts.unexplained == pytest.approx(0.0, abs=1e-8)
+    assert (parts.coefficients, parts.unexplained) == (d + 1, pytest.approx(0.0, abs=1e-8))
     assert parts.stderr == {}
 
 
@@ -87,10 +82,9 @@ def test_parts_of_a_logistic_model_under_the_datas_gaussian_add_up(inference):
 
 
 def sampled_parts(D, T, prior_variance, draws=200_000):
-    """Confidence and both disagreements of a logistic model by importance sampling, with the effective draws.
-
-    The proposal is the mixture of Laplace's three Gaussians, widened by half; likelihoods go row by row.
-    """
+    """Confidence and both disagreements of a logistic model by importance sampling, with the effective
+    draws. The proposal is the mixture of Laplace's three Gaussians, widened by half; likelihoods go row by
+    row."""
     rng = np.random.default_rng(0)
     both = Dataset.concat([D, T])
     fits = [dense_laplace(with_ones(p.X), p.y, np.ones(len(p)), prior_variance) for p in (D, T, both)]
@@ -109,9 +103,7 @@ def sampled_parts(D, T, prior_variance, draws=200_000):
 @pytest.mark.parametrize(("n", "m", "prior_variance"), [(30, 10, 1.0), (60, 10, 3.0), (20, 20, 1.0)])
 def test_logistic_parts_by_ep_are_the_true_ones(n, m, prior_variance):
     """Within EP's own error of the truth, which is 0.1 nats at most here; Laplace's modes are farther off.
-
-    The truth's own error is below 0.01: 30,000 effective draws of numbers whose spread is below two.
-    """
+    The truth's own error is below 0.01: 30,000 effective draws of numbers whose spread is below two."""
     D, T = classes(n, 1), classes(m, 2)
     *truth, effective = sampled_parts(D, T, prior_variance)
     assert effective > 30_000
@@ -135,9 +127,6 @@ def test_the_gaussian_side_of_logistic_parts_is_that_of_dense_laplace():
     assert parts.divergence == pytest.approx(nielsen(data, test), rel=1e-6)
     log_dets = np.linalg.slogdet(joint.precision)[1] + 4 * np.log(C)
     assert parts.variance_reduction == pytest.approx(0.5 * log_dets, rel=1e-6)
-
-
-def test_what_another_form_says_is_unexplained():
     D, T = classes(30, 1), classes(20, 2)
     evidence, other = pmi(D, T), pmi(D, T, form="eta")
     assert other.parts.unexplained == pytest.approx(other.value - evidence.value, abs=1e-6)
@@ -188,25 +177,18 @@ def test_parts_add_up_in_both_readings(model):
     assert shared == pytest.approx(explained)
 
 
-def test_an_empty_part_has_nothing_to_say():
+def test_parts_are_lazy_and_travel():
+    """Nothing is computed before it is asked for; a PMI can be sent and written."""
     D, T = numeric_labels(0, 1), numeric_labels(12, 2)
     parts = pmi(D, T, Linear(1.0, 0.5)).parts
     assert parts.confidence == pytest.approx(parts.against_data)  # J is T's posterior, D's the prior
     assert [parts.against_test, parts.value, parts.information_data] == pytest.approx([0.0] * 3, abs=1e-9)
-
-
-def test_parts_are_lazy_and_travel():
-    """Nothing is computed before it is asked for; a PMI can be sent and written."""
     p = pmi(classes(10, 1), classes(10, 2))
     assert "parts" not in vars(p)
     again = pickle.loads(pickle.dumps(p))
-    assert again == p
-    assert again.parts == p.parts
+    assert (again, again.parts) == (p, p.parts)
     assert "explain" not in json.dumps(p.to_dict())
     assert set(SHOWN) <= set(json.loads(json.dumps(p.parts.to_dict())))
-
-
-# --- not Gaussian: from samples ----------------------------------------------------------------------------
 
 
 def dirichlet_kl(a, b):
@@ -229,21 +211,17 @@ def dirichlet_divergence(a, b):
     [((5, 2), (1, 3), 1.0), ((30, 10, 2), (4, 5, 6), 0.5), ((0, 9, 1, 1), (3, 0, 0, 3), 2.0)],
 )
 def test_sampled_parts_of_dirichlets_within_their_errors(data, test, concentration):
-    """Each of twelve estimates lies within 4 standard errors: false alarms below 12 · 6.4e-5 = 8e-4 in all.
-
-    The sum is exact here: the draws are shared, and their errors cancel.
-    """
+    """Each of twelve estimates lies within 4 standard errors: false alarms below 12 · 6.4e-5 = 8e-4 in
+    all. The sum is exact here: the draws are shared, and their errors cancel."""
     D, T = (Dataset(np.zeros((sum(n), 1)), np.repeat(np.arange(len(n)), n)) for n in (data, test))
     p = pmi(D, T, Categorical(concentration, classes=len(data)))
     prior = np.full(len(data), concentration)
     a, b = prior + data, prior + test
     joint = a + test
     truth = {
-        "confidence": dirichlet_kl(joint, prior),
-        "against_data": dirichlet_kl(joint, a),
-        "against_test": dirichlet_kl(joint, b),
-        "divergence": dirichlet_divergence(a, b),
-    }
+        "confidence": dirichlet_kl(joint, prior), "against_data": dirichlet_kl(joint, a),
+        "against_test": dirichlet_kl(joint, b), "divergence": dirichlet_divergence(a, b),
+    }  # fmt: skip
     for name, value in truth.items():
         assert 0 < p.parts.stderr[name] < 0.1
         assert abs(getattr(p.parts, name) - value) < 4.0 * p.parts.stderr[name], name
@@ -252,10 +230,10 @@ def test_sampled_parts_of_dirichlets_within_their_errors(data, test, concentrati
 
 
 def test_stated_errors_of_sampled_parts_are_true():
-    """Over 200 seeds the spread of the estimates is the standard error they state.
-
-    A ratio of standard deviations from 200 draws has a relative error of 1/√400 = 5 %; 20 % is 4 of those.
-    """
+    """Over 200 seeds the spread of the estimates is the standard error they state. A ratio of standard
+    deviations from 200 draws has a relative error of 1/√400 = 5 %; 20 % is 4 of those. A posterior that
+    knows no normaliser: Beta densities as a user's model, against the closed form. 4 standard errors:
+    false alarms 6.4e-5."""
     D, T = (Dataset(np.zeros((sum(n), 1)), np.repeat([0, 1], n)) for n in ((8, 3), (2, 4)))
     pair = bind_pair(D, T, Categorical())
     runs = [parts_of(pair, draws=200, seed=seed) for seed in range(200)]
@@ -263,13 +241,6 @@ def test_stated_errors_of_sampled_parts_are_true():
         spread = np.std([getattr(run, name) for run in runs], ddof=1)
         stated = np.mean([run.stderr[name] for run in runs])
         assert spread == pytest.approx(stated, rel=0.2), name
-
-
-def test_sampled_divergence_within_its_error():
-    """A posterior that knows no normaliser: Beta densities as a user's model, against the closed form.
-
-    4 standard errors: false alarms 6.4e-5.
-    """
     D, T = (Dataset(np.zeros((sum(n), 1)), np.repeat([0, 1], n)) for n in ((2, 9), (5, 3)))
     parts = parts_of(bind_pair(D, T, Coin(1.0, 1.0)), 0.0, draws=1000)
     truth = dirichlet_divergence(np.array([3.0, 10.0]), np.array([6.0, 4.0]))
@@ -289,18 +260,13 @@ def test_sampled_confidence_is_the_information_gain(model):
 
 
 def test_two_classes_by_softmax_are_logistic():
-    """Softmax(v/2) is Logistic(v) and a prior: the sum of its parts is the form kl, known to Logistic.
-
-    4 standard errors of the part that varies most: false alarms below 1e-4.
-    """
+    """Softmax(v/2) is Logistic(v) and a prior: the sum of its parts is the form kl, known to Logistic. 4
+    standard errors of the part that varies most: false alarms below 1e-4."""
     D, T = classes(15, 1), classes(10, 2)
     p, kl = pmi(D, T, Softmax(0.5)), pmi(D, T, Logistic(1.0), form="kl").value
     assert abs(p.value - p.parts.unexplained - kl) < 4.0 * max(p.parts.stderr.values())
     error = abs(p.parts.divergence - pmi(D, T, Logistic(1.0)).parts.divergence)
     assert error < 4.0 * p.parts.stderr["divergence"]
-
-
-# --- the paper's theorem, in its limit ---------------------------------------------------------------------
 
 
 def theorem(prior_variance, D, T, noise=0.5):
@@ -311,11 +277,9 @@ def theorem(prior_variance, D, T, noise=0.5):
 
 def test_the_uninformative_prior_theorem_in_its_limit():
     """Gaussians under an uninformative prior: U(d,t) = ½ log |Σ_0|/|Σ̃| − 2 JS(p(θ|d) ‖ p(θ|t)) − k log 2.
-
-    It is approached at a known rate. With P the precision that d and t add, h = Pθ̂ and N(0, C·I) the prior,
-    everything but log det(P + I/C) − log det(P + 2I/C) + ½ hᵀ[(P + 2I/C)⁻¹ − (P + I/C)⁻¹] h cancels in
-    theorem − U, and so C·(U − theorem) → tr P⁻¹ + ½|θ̂|². The theorem's value lies below U for every C.
-    """
+    It is approached at a known rate. With P the precision that d and t add, h = Pθ̂ and N(0, C·I) the
+    prior, everything but log det(P + I/C) − log det(P + 2I/C) + ½ hᵀ[(P + 2I/C)⁻¹ − (P + I/C)⁻¹] h cancels
+    in theorem − U, and so C·(U − theorem) → tr P⁻¹ + ½|θ̂|². The theorem's value lies below U for every C."""
     D, T, noise = numeric_labels(30, 1), numeric_labels(20, 2), 0.5
     both = Dataset.concat([D, T])
     X = with_ones(both.X)
@@ -334,10 +298,8 @@ def test_the_uninformative_prior_theorem_in_its_limit():
 
 
 def test_the_theorem_fails_where_it_must():
-    """A narrow prior: U → C h_Dᵀh_T → 0 (h = Xᵀy/s²), but the theorem says −k log 2.
-
-    It errs by log 2, too, for every coefficient that no row sees, however wide the prior.
-    """
+    """A narrow prior: U → C h_Dᵀh_T → 0 (h = Xᵀy/s²), but the theorem says −k log 2. It errs by log 2,
+    too, for every coefficient that no row sees, however wide the prior."""
     D, T = numeric_labels(30, 1), numeric_labels(20, 2)
     value, limit = theorem(1e-6, D, T)
     pull = [with_ones(part.X).T @ part.y / 0.5 for part in (D, T)]

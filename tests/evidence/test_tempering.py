@@ -55,17 +55,14 @@ REPEATS = [
     ([0, 1, 0, 1], [0, 1, 0, 1], [1, 1, 1, 1], 2.0),  # all rows twice
     ([0, 1, 0, 1], [0, 1, 1, 0], [1, 1, 1, 1], 1.0),  # the same features, other labels
     ([0, 1, 1], [0, 1, 1], [1, 1, 1], 1.0),  # one of two twice: not the whole
-    ([0, 1], [0, 1], [4, 6], 2.0),
-    ([0, 1], [0, 1], [8, 8], 8.0),
-    ([0, 1], [0, 1], [0.3, 0.6], 0.3),
-    ([0, 1], [0, 1], [0.2, 0.5], 0.35),
-    ([0, 1, 2], [0, 1, 1], [3, 3, 0], 3.0),
+    ([0, 1], [0, 1], [4, 6], 2.0), ([0, 1], [0, 1], [8, 8], 8.0), ([0, 1], [0, 1], [0.3, 0.6], 0.3),
+    ([0, 1], [0, 1], [0.2, 0.5], 0.35), ([0, 1, 2], [0, 1, 1], [3, 3, 0], 3.0),
     ([0, 1], [0, 1], [0.5, 250], 0.5),  # the lighter is the unit of the other,
     ([0, 1], [0, 1], [0.5, 1000], 500.25),  # unless it hardly counts
     ([0, 1, 2], [0, 1, 2], [0.5, 0.7, 9e-13], 0.4),  # a row of no weight is a row,
     ([0, 1, 2], [0, 1, 2], [0.5, 0.7, 6e-13], 0.6),  # below 1e-12 of the mean it is none
     ([], [], [], 1.0),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("rows", "targets", "weights", "often"), REPEATS)
@@ -83,8 +80,7 @@ def test_gaussian_labels_have_the_posterior_of_rows_counted_r_times(r):
     once, often = model.fit(X, y), model.fit(X, y, np.full(12, r))
     mean, variance = Tempered.of(once.mean, once.precision, 2.0, np.column_stack([Z, np.ones(5)])).at(r)
     wanted = often.predictor(Z)
-    assert mean == pytest.approx(wanted[0], rel=1e-9)
-    assert variance == pytest.approx(wanted[1], rel=1e-9)
+    assert (mean, variance) == (pytest.approx(wanted[0], rel=1e-9), pytest.approx(wanted[1], rel=1e-9))
 
 
 def test_how_far_a_row_moves_the_tempering():

@@ -32,7 +32,6 @@ def split_rows(X, y, rows, seed, **more):
 
 
 def flipped(data, share, seed, classes=2):
-    """Some labels replaced by others."""
     rng = np.random.default_rng(seed)
     y = np.array(data.y)
     rows = rng.permutation(len(y))[: round(share * len(y))]
@@ -73,12 +72,10 @@ def tables(seed=0):
 
 
 def value(result):
-    """Value and interval of a score."""
     return {"value": result.value, "interval": list(result.interval)}
 
 
 def audited(result):
-    """What an audit says."""
     attribution = result.attribution
     return {
         "verdict": result.verdict,
@@ -91,7 +88,6 @@ def audited(result):
 
 
 def calls():
-    """Every answer by its name, still to be asked for."""
     sets, made = tables(), {}
     for name, (data, test) in sets.items():
         half = len(data) // 2
@@ -129,12 +125,10 @@ def calls():
 
 
 def answers(only=""):
-    """Every answer by its name."""
     return {name: call(*given) for name, (call, given) in calls().items() if only in name}
 
 
 def moved(old, new, tolerance=TOLERANCE):
-    """Where two answers differ."""
     if isinstance(old, dict) and isinstance(new, dict):
         return [
             f"{key}: {problem}"
@@ -149,7 +143,6 @@ def moved(old, new, tolerance=TOLERANCE):
 
 
 def main():
-    """Compare or write."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--only", default="", help="answers whose name holds this text")

@@ -37,6 +37,7 @@ def results():
     """One of every kind, and of every way in which it is told."""
     test, options = held_out(), {"yardstick": yardstick(), "keep": True}
     quietly = {**options, "ignore": "all"}
+    drawn = {"pairs": 4, "size": 20, **quietly}
     score = dw.score(DATA, test, **options)
     cut = dw.audit(DATA, DATA.take(range(20)), test, **quietly)
     rise = dw.audit(NOISY, NOISY.take(~BAD), test, **options)
@@ -49,24 +50,18 @@ def results():
     return {
         "score": score,
         "score-numeric": dw.score(numeric_labels(60, seed=1), numeric_labels(80, seed=2), ignore="all"),
-        "audit-rise": rise,
-        "audit-cut": cut,
-        "audit-size": dw.audit(
-            NOISY, NOISY.take(~BAD), test, design="equal-size", pairs=4, size=20, **quietly
-        ),
-        "rank": ranking,
-        "rank-alone": replace(ranking, ranking=ranking.ranking[:1]),
+        "audit-rise": rise, "audit-cut": cut,
+        "audit-size": dw.audit(NOISY, NOISY.take(~BAD), test, design="equal-size", **drawn),
+        "rank": ranking, "rank-alone": replace(ranking, ranking=ranking.ranking[:1]),
         "values": dw.values(sourced, test, cross_fit=2, yardstick=yardstick()),
         "contributions": dw.contributions(
             {"a": DATA.take(range(30)), "b": DATA.take(range(30, 60))}, test, yardstick=yardstick()
         ),
         "forecast": dw.forecast(DATA, test, target=1.0, yardstick=yardstick()),
         "public": rise.public(),
-        "sensitivity": dw.sensitivity(score, priors=[0.1, 1.0, 10.0]),
-        "demo": Demo(chapters, 0),
-        "yardstick": yardstick(),
-        "description": described,
-    }
+        "sensitivity": dw.sensitivity(score, priors=[0.1, 1.0, 10.0]), "demo": Demo(chapters, 0),
+        "yardstick": yardstick(), "description": described,
+    }  # fmt: skip
 
 
 def shown(result, width=100, **how):
@@ -78,7 +73,6 @@ def shown(result, width=100, **how):
 
 
 def same(one, other):
-    """Whether two texts have the same words, and numbers that are close."""
     if NUMBER.sub("#", " ".join(one.split())) != NUMBER.sub("#", " ".join(other.split())):
         return False
     found = [[float(n.replace("−", "-").replace(",", "")) for n in NUMBER.findall(t)] for t in (one, other)]
@@ -86,7 +80,6 @@ def same(one, other):
 
 
 def main():
-    """Compare, or write."""
     moved = []
     for name, result in results().items():
         file, text = FOLDER / f"{name}.txt", shown(result, verbose=True)

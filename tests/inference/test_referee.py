@@ -4,8 +4,6 @@ Stochastic comparisons allow 5 standard errors: a false alarm once in 1.7 millio
 errors are honest, which tests of their own look at.
 """
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
@@ -44,10 +42,8 @@ TRUST = 5.0
 
 
 def quadrature(X, counts, prior_variance, offset=0.0, points=None):
-    """log Z in one or two dimensions by the trapezoidal rule in z = θ/√C, on ±9.5 prior deviations.
-
-    The integrand is analytic up to π/(√C‖x‖) beside the real axis, so the rule's error is exp(−2π·that/step).
-    """
+    """log Z in one or two dimensions by the trapezoidal rule in z = θ/√C, on ±9.5 prior deviations. The
+    integrand is analytic up to π/(√C‖x‖) beside the real axis, so the rule's error is exp(−2π·that/step)."""
     rows, d = np.sqrt(prior_variance) * X, X.shape[1]
     axis = np.linspace(-9.5, 9.5, points or {1: 10_001, 2: 801}[d])
     rest = np.stack(np.meshgrid(*[axis] * d, indexing="ij"), axis=-1).reshape(-1, d)
@@ -105,14 +101,18 @@ def test_quadrature_agrees(name):
 
 
 def test_the_grid_itself_is_fine_enough():
-    """The ruler's own check: a finer grid changes nothing, and one row has Z = 1/2."""
+    """The ruler's own check: a finer grid changes nothing, and one row has Z = 1/2. Against scipy and
+    finite differences."""
     X, counts, prior_variance, _ = SMALL["two features, separable, wide prior"]
     truth = quadrature(X, counts, prior_variance)
     assert quadrature(X, counts, prior_variance, points=1001) == pytest.approx(truth, abs=1e-7)
     assert quadrature(np.array([[2.0]]), labels([1]), 100.0) == pytest.approx(np.log(0.5), abs=1e-9)
-
-
-# --- exact values --------------------------------------------------------------------------------------
+    margins = np.array([np.linspace(-900.0, 900.0, 250), np.linspace(-3.0, 3.0, 250)])
+    weights, step = np.linspace(0.1, 3.0, 250), 1e-6
+    value, slope = log_likelihood(margins, weights)
+    np.testing.assert_allclose(value, log_expit(margins) @ weights, rtol=1e-13)
+    rise = (log_expit(margins[1] + step) - log_expit(margins[1] - step)) / (2 * step)
+    np.testing.assert_allclose(slope[1], weights * rise, rtol=1e-6)
 
 
 def test_what_does_not_depend_on_coefficients_is_exact():
@@ -124,6 +124,13 @@ def test_what_does_not_depend_on_coefficients_is_exact():
     found = referee_log_z(np.zeros((3, 0)), labels([1, 1, 0]), 1.0, rng, offset=0.5)
     assert found.log_z == pytest.approx(2 * log_expit(0.5) + log_expit(-0.5), abs=1e-12)
     assert found.error == 0.0
+    X, prior_variance = np.array([[1.0], [1.0], [1.0], [-0.5], [-0.5]]), 9.0
+    merged = X[[0, 3]], Counts(np.array([2.0, 1.0]), np.array([1.0, 1.0]))
+    truth = quadrature(*merged, prior_variance)
+    for given in ((X, labels([1, 1, 0, 0, 1])), merged):
+        found, same = (referee_log_z(*given, prior_variance, np.random.default_rng(8)) for _ in range(2))
+        assert found == same
+        assert abs(found.log_z - truth) < TRUST * found.error
 
 
 @pytest.mark.parametrize(
@@ -150,54 +157,24 @@ def test_more_features_than_rows_is_the_reduced_problem():
     assert abs(found.log_z - truth) < TRUST * found.error
 
 
-def test_repeated_and_contradicting_rows_are_counts():
-    X, prior_variance = np.array([[1.0], [1.0], [1.0], [-0.5], [-0.5]]), 9.0
-    merged = X[[0, 3]], Counts(np.array([2.0, 1.0]), np.array([1.0, 1.0]))
-    truth = quadrature(*merged, prior_variance)
-    for given in ((X, labels([1, 1, 0, 0, 1])), merged):
-        found, same = (referee_log_z(*given, prior_variance, np.random.default_rng(8)) for _ in range(2))
-        assert found == same
-        assert abs(found.log_z - truth) < TRUST * found.error
-
-
-def test_likelihood_and_slope_in_both_tails():
-    """Against scipy and finite differences."""
-    margins = np.array([np.linspace(-900.0, 900.0, 250), np.linspace(-3.0, 3.0, 250)])
-    weights, step = np.linspace(0.1, 3.0, 250), 1e-6
-    value, slope = log_likelihood(margins, weights)
-    np.testing.assert_allclose(value, log_expit(margins) @ weights, rtol=1e-13)
-    rise = (log_expit(margins[1] + step) - log_expit(margins[1] - step)) / (2 * step)
-    np.testing.assert_allclose(slope[1], weights * rise, rtol=1e-6)
-
-
-# --- the stated error ----------------------------------------------------------------------------------
-
-
 def check_spread(scores):
-    """Whether mean and variance of 200 z-scores are those of a standard normal, at 1 in 10,000 each.
-
-    Mean: |z̄|·√200 < 3.9. Sum of squares: χ² with 200 degrees between its 0.005 % and 99.995 % quantiles,
-    129 and 287, that is root mean squares from 0.80 to 1.20. Two such tests: false alarm 1 in 2,500.
-    """
+    """Whether mean and variance of 200 z-scores are those of a standard normal, at 1 in 10,000 each. Mean:
+    |z̄|·√200 < 3.9. Sum of squares: χ² with 200 degrees between its 0.005 % and 99.995 % quantiles, 129
+    and 287, that is root mean squares from 0.80 to 1.20. Two such tests: false alarm 1 in 2,500."""
     assert len(scores) == 200
     assert abs(np.mean(scores)) * np.sqrt(200) < 3.9
     assert 129 < np.sum(np.square(scores)) < 287
 
 
 def test_the_stated_error_is_honest():
-    """The whole of it, tuning and all, 200 times."""
+    """The whole of it, tuning and all, 200 times. Four orthogonal rows, Z = 1/16, the tuning done once;
+    200 answers of 600 chains. Chains enough for the referee to believe them, and none that weighs as much
+    as many others."""
     X, counts, prior_variance, _ = SMALL["two features"]
     truth = quadrature(X, counts, prior_variance)
     rngs = [np.random.default_rng([10, i]) for i in range(200)]
     found = [referee_log_z(X, counts, prior_variance, rng, target=0.05) for rng in rngs]
     check_spread([(f.log_z - truth) / f.error for f in found])
-
-
-def test_the_stated_error_of_few_chains_is_honest():
-    """Four orthogonal rows, Z = 1/16, the tuning done once; 200 answers of 600 chains.
-
-    Chains enough for the referee to believe them, and none that weighs as much as many others.
-    """
     problem = whiten(3.0 * np.eye(4), labels(np.arange(4) % 2), 10.0, 0.0)
     rng, meter = np.random.default_rng(11), Meter(10**8)
     gap = Gap.between(problem, adapt_by_chains(problem, laplace_start(problem), rng, meter))
@@ -209,10 +186,8 @@ def test_the_stated_error_of_few_chains_is_honest():
 
 
 def test_moves_leave_the_posterior_invariant():
-    """Exact draws from p (by rejection from the prior) are draws from p after ten rough moves, some refused.
-
-    Means of u and u² of moved and of other, unmoved draws: 4 comparisons at 5 standard errors.
-    """
+    """Exact draws from p (by rejection from the prior) are draws from p after ten rough moves, some
+    refused. Means of u and u² of moved and of other, unmoved draws: 4 comparisons at 5 standard errors."""
     X, counts, prior_variance, _ = SMALL["two features"]
     problem = whiten(X, counts, prior_variance, 0.0)
     rng = np.random.default_rng(13)
@@ -243,22 +218,16 @@ def test_a_coarse_schedule_is_unbiased_too():
     assert abs(found.log_z - quadrature(X, counts, prior_variance)) < TRUST * found.error
 
 
-# --- refusals ------------------------------------------------------------------------------------------
-
-
 HARD = simulated(100, 50, seed=4, scale=2.0)
 
 
-def test_what_cannot_be_established_is_refused_with_what_was_reached():
+def test_every_doubt_is_raised():
     for budget in (1, 5_000, 100_000):
         with pytest.raises(RefereeRefuses, match=f"{budget:,}"):
             referee_log_z(*HARD, 100.0, np.random.default_rng(17), budget=budget)
     X, counts = simulated(30, 3, seed=3)
     with pytest.raises(RefereeRefuses, match=r"standard error is too large .*needed: 0.0001 and 400"):
         referee_log_z(X, counts, 1.0, np.random.default_rng(18), target=1e-4, budget=100_000)
-
-
-def test_every_doubt_is_raised():
     rng = np.random.default_rng(19)
     even = 0.1 * rng.normal(size=10_000)
     assert Weights(even).doubts(0.02) == ""
@@ -269,9 +238,6 @@ def test_every_doubt_is_raised():
     assert "one draw carries" in Weights(lone).doubts(0.02)
     apart = even + np.repeat([0.0, 0.05], 5_000)
     assert "disagree" in Weights(apart).doubts(0.02)
-
-
-# --- PMI -----------------------------------------------------------------------------------------------
 
 
 def test_pmi_is_the_difference_of_three_quadratures():
@@ -291,9 +257,6 @@ def test_pmi_is_the_difference_of_three_quadratures():
     assert judged.ess == min(judged.joint.ess, judged.data.ess, judged.test.ess)
     assert judged == referee(D, T, Logistic(9.0, inference="ep"), seed=1)  # not swayed by what it judges
     assert judged != referee(D, T, Logistic(9.0), seed=2)
-
-
-def test_pmi_merges_equal_rows_and_heeds_the_intercept():
     D, T = Dataset([[1.0], [1.0], [-1.0]], ["b", "b", "a"]), Dataset([[1.0], [1.0]], ["b", "a"])
     judged = referee(D, T, Logistic(4.0, intercept=False))
     sets = [Counts(np.array(o, float), np.array(z, float)) for o, z in [([3, 0], [1, 1]), ([2, 0], [0, 1])]]

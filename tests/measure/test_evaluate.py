@@ -16,7 +16,6 @@ from dataworth.measure.evaluate import Scores
 from dataworth.measure.options import Options
 from dataworth.measure.table import COLUMNS, PairTable
 from dataworth.measure.tempered import Predictions, Task, score_arm
-from dataworth.models import Logistic
 from dataworth.yardstick.recipe import Recipe
 from worlds import classes
 
@@ -59,7 +58,7 @@ def test_pairs_that_were_impossible_are_told():
 def test_the_same_of_arms_that_are_tempered(monkeypatch, excess, counted):
     """Log p(T|D) of blocks at most 0, and two nats beyond it a failed solver."""
     data, said = classes(12, 1), np.array([excess, -3.0])
-    fitter = Logistic(1.0).bind(data.X, data.y)
+    fitter = dw.Logistic(1.0).bind(data.X, data.y)
     design = Whole({DATA: Sample(np.arange(6))}, Sample(np.arange(6, 12)), 2, seed=0)
     monkeypatch.setattr(Predictions, "scores", lambda *args: said)
     monkeypatch.setattr(tempered, "predicts_rows", lambda fitter: False)
@@ -101,7 +100,7 @@ def affordable(pairs, rows, features, fitter):
 
 def test_parts_take_two_thousand_million_multiplications_at_most_but_four_pairs():
     """Gaussian posteriors: rows · (features + 1)² for each arm of a pair."""
-    gaussian = Logistic().bind(np.zeros((2, 1)), np.array([0.0, 1.0]))
+    gaussian = dw.Logistic().bind(np.zeros((2, 1)), np.array([0.0, 1.0]))
     assert affordable(500, 1000, 99, gaussian) == 2e9 // (2 * 1000 * 100**2) == 100
     assert affordable(50, 1000, 99, gaussian) == 50  # no more than there are
     assert affordable(500, 10**6, 99, gaussian) == 4

@@ -31,16 +31,13 @@ def test_two_sided_p_is_the_one_sample_t_test(seed, n, shift):
     assert two_sided_p(values) == pytest.approx(stats.ttest_1samp(values, 0.0).pvalue, rel=1e-8, abs=1e-300)
 
 
-def test_over_blocks_by_hand():
-    """Mean 5, variance (9 + 1 + 1 + 9)/3 = 20/3, s.e. √(20/3/4) = 1.29099, t(3) = 3.18245."""
+def test_over_blocks_and_pairs_by_hand():
+    """Mean 5, variance (9 + 1 + 1 + 9)/3 = 20/3, s.e. √(20/3/4) = 1.29099, t(3) = 3.18245. s = √(20/3) =
+    2.58199; m = 5, k = 4: s·√(1/4 + 1/4) = 1.82574; Monte-Carlo part s/√4 = 1.29099."""
     e = over_blocks(np.array([2.0, 4.0, 6.0, 8.0]))
     assert (e.value, e.stderr) == pytest.approx((5.0, 1.2909944487358056))
     assert e.interval == pytest.approx((5.0 - 4.108520, 5.0 + 4.108520), abs=1e-5)
     assert e.monte_carlo == 0.0
-
-
-def test_over_pairs_by_hand():
-    """s = √(20/3) = 2.58199; m = 5, k = 4: s·√(1/4 + 1/4) = 1.82574; Monte-Carlo part s/√4 = 1.29099."""
     e = over_pairs(np.array([2.0, 4.0, 6.0, 8.0]), blocks=5.0)
     assert (e.value, e.stderr, e.monte_carlo) == pytest.approx((5.0, 1.8257418583505538, 1.2909944487358056))
     assert e.interval == pytest.approx((5.0 - 3.182446 * 1.825742, 5.0 + 3.182446 * 1.825742), abs=1e-5)
@@ -61,10 +58,8 @@ def test_too_little_data_has_no_interval(estimate):
 
 
 def test_against_controls_by_hand():
-    """Gaps (3, 5): mean 4, s.e. 1 (one degree); control means (1, 2, 3): variance 1·(1 + 1/3) (two degrees).
-
-    Total variance 7/3, degrees (7/3)² / (1 + (4/3)²/2) = (49/9) / (17/9) = 49/17.
-    """
+    """Gaps (3, 5): mean 4, s.e. 1 (one degree); control means (1, 2, 3): variance 1·(1 + 1/3) (two
+    degrees). Total variance 7/3, degrees (7/3)² / (1 + (4/3)²/2) = (49/9) / (17/9) = 49/17."""
     controls = np.array([[0.0, 2.0, 4.0], [2.0, 2.0, 2.0]])
     e = against_controls(np.array([5.0, 7.0]), controls)
     half = stats.t.ppf(0.975, 49 / 17) * np.sqrt(7 / 3)
@@ -75,10 +70,8 @@ def test_against_controls_by_hand():
 @pytest.mark.parametrize("replicates", [3, 8])
 @pytest.mark.parametrize("spread", [0.0, 0.3, 3.0])
 def test_against_controls_covers_when_after_is_one_of_them(spread, replicates):
-    """After and controls exchangeable; 2,000 worlds, at least 93 % must cover 0.
-
-    If the true coverage is 95 %, a false alarm has probability 4e-5. Ignoring the spread of controls fails.
-    """
+    """After and controls exchangeable; 2,000 worlds, at least 93 % must cover 0. If the true coverage is
+    95 %, a false alarm has probability 4e-5. Ignoring the spread of controls fails."""
     rng = np.random.default_rng(17)
     worlds, blocks = 2000, 20
     covered = naive = 0
@@ -97,10 +90,9 @@ def test_against_controls_covers_when_after_is_one_of_them(spread, replicates):
 
 
 def test_over_pairs_covers_what_overlapping_pairs_do_not():
-    """Means of subsamples of one finite sample: m = 8 blocks, 100 pairs, 1,000 worlds; at least 93 % cover.
-
-    The spread over pairs alone covers far less. The false-alarm rate is 2e-3 at a true coverage of 95 %.
-    """
+    """Means of subsamples of one finite sample: m = 8 blocks, 100 pairs, 1,000 worlds; at least 93 %
+    cover. The spread over pairs alone covers far less. The false-alarm rate is 2e-3 at a true coverage of
+    95 %."""
     rng = np.random.default_rng(8)
     n, size, k = 160, 20, 100
     covered = naive = 0

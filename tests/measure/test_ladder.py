@@ -20,9 +20,6 @@ def test_proportions_of_the_other_rows_by_hand():
     alone = known.log_p(y[4:], ones[4:], np.arange(2))  # each without itself
     assert alone == pytest.approx(np.log([2.5 / 6.5, 0.5 / 6.5]))
     assert LabelsAlone("even", y, ones, 3).log_p(y[4:], ones[4:], both) == pytest.approx(-np.log([3, 3]))
-
-
-def test_mean_and_spread_of_the_other_rows_by_hand():
     y = np.array([1.0, 2.0, 4.0, 9.0])
     known = LabelsAlone("numbers", y, np.ones(4))
     for row in range(4):
@@ -53,15 +50,12 @@ def test_rungs_stand_in_their_order(make):
     assert found.of_ceiling.interval[0] < found.of_ceiling.value < found.of_ceiling.interval[1]
 
 
-def test_noise_has_no_ceiling():
+def test_a_share_has_the_error_of_a_ratio_and_noise_no_ceiling():
+    """Against a bootstrap over blocks; 3 % of simulations of this kind would differ by as much."""
     rng = np.random.default_rng(0)
     noise = [dw.Dataset(rng.normal(size=(n, 3)), rng.integers(0, 2, n)) for n in (200, 100)]
     found = ladder(dw.score(noise[1], noise[0], keep=True, ignore="all").case, DATA)
     assert found.of_ceiling is None
-
-
-def test_a_share_has_the_error_of_a_ratio():
-    """Against a bootstrap over blocks; 3 % of simulations of this kind would differ by as much."""
     rng = np.random.default_rng(0)
     best = rng.normal(5.0, 1.0, 200)
     data = 0.7 * best + rng.normal(0.0, 0.5, 200)

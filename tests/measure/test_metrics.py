@@ -46,10 +46,8 @@ def test_numbers_of_rows_are_those_of_the_jackknife(classes):
 
 
 def test_intervals_cover():
-    """95 % intervals over 400 rows with 8 % positives, against the truth by 400,000 rows.
-
-    Of 200 test sets between 178 and 199 cover, but for one time in a thousand, if the coverage is 95 %.
-    """
+    """95 % intervals over 400 rows with 8 % positives, against the truth by 400,000 rows. Of 200 test sets
+    between 178 and 199 cover, but for one time in a thousand, if the coverage is 95 %."""
     from dataworth.measure.intervals import over_blocks
 
     chances, y = world(400_000, 9, rare=0.08)
@@ -67,6 +65,11 @@ def test_intervals_cover():
 def test_a_class_below_a_fifth_is_rare():
     for rare, metric in ((79, "balanced_accuracy"), (81, "accuracy")):
         assert default_metric(np.r_[np.zeros(rare), np.ones(400 - rare)], 2) == metric
+    both = rare_world(200, 0), rare_world(200, 1)
+    assert "balanced_accuracy" in refusal(dw.score, *both, metric="f1")
+    numbers = [dw.Dataset(one.X, one.X[:, 0]) for one in both]
+    assert "R²" in refusal(dw.score, *numbers, metric="auc")
+    assert dw.score(*numbers, ignore="all").metrics == {}
 
 
 def rare_world(n, seed):
@@ -88,11 +91,3 @@ def test_the_benchmark_of_a_rare_class_notices_what_accuracy_does_not():
     assert set(found.to_dict()["metrics"]) == {"balanced_accuracy", "auc", "log_loss"}
     by_loss = dw.audit(wrong, data, test, ignore="all", prior_variance=1.0, metric="log_loss")
     assert by_loss.benchmark_delta == -by_loss.metrics["log_loss"]["change"]  # less loss is better
-
-
-def test_metrics_that_are_none_are_refused():
-    both = rare_world(200, 0), rare_world(200, 1)
-    assert "balanced_accuracy" in refusal(dw.score, *both, metric="f1")
-    numbers = [dw.Dataset(one.X, one.X[:, 0]) for one in both]
-    assert "R²" in refusal(dw.score, *numbers, metric="auc")
-    assert dw.score(*numbers, ignore="all").metrics == {}

@@ -15,6 +15,7 @@ from dataworth.measure.options import DESIGNS, TAKES, Options
 from dataworth.measure.plans import block_count, for_precision, pair_sizes
 from dataworth.measure.prepare import Measurement
 from dataworth.measure.table import COLUMNS, PairTable
+from golden.sentences import all_refused
 from worlds import classes, held_out, refusal
 
 
@@ -37,48 +38,6 @@ def test_the_default_size_is_the_largest_that_leaves_eight_blocks(data_rows, tes
     assert (sizes.test, sizes.pairs) == (n, 200)
     assert min(data_rows, test_rows) // n >= 8 > min(data_rows, test_rows) // (n + 1)
     assert sizes.blocks == pytest.approx(min(data_rows, test_rows) / n)
-
-
-REFUSED = [
-    ("test rows belong to one group", lambda: block_count(100, 1)),
-    ("too few for pairs", lambda: pair_sizes(100, 15, None, None)),
-    *[("pairs is", lambda n=n: pair_sizes(100, 100, n, 10)) for n in (1, 2.0, True, "ten")],
-    *[("1 or more", lambda n=n: pair_sizes(100, 100, 10, n)) for n in (0, (0, 5), (5, 0))],
-    ("the data has only 30 rows", lambda: pair_sizes(30, 100, 10, 31)),
-    ("the test set has only 100 rows", lambda: pair_sizes(30, 100, 10, (30, 101))),
-    ("known designs here: whole, pairs", lambda: chosen(design="matched")),
-    ("known designs here: method, whole, pairs", lambda: chosen("curate", design="matched")),
-    *[
-        ("mean nothing to it", lambda n=n: chosen("audit", design="whole", **{n: 10}))
-        for n in ("pairs", "size")
-    ],
-    ("the design whole does not ask", lambda: chosen("audit", precision=0.1)),
-    ("the design method does not ask", lambda: chosen("curate", precision=0.1)),
-    ("both pairs and precision", lambda: chosen(pairs=10, precision=0.1)),
-    ("there is no option 'pairs' of rank", lambda: parse({"pairs": 10}, "rank")),
-    ("one for the data and one for the test", lambda: chosen(size=(1, 2, 3))),
-    *[("seed is", lambda s=s: parse({"seed": s})) for s in (-1, True, 1.0, None)],
-    *[("precision (in nats)", lambda p=p: parse({"precision": p})) for p in (0, float("nan"))],
-    ("form is 'eta-ish'", lambda: parse({"form": "eta-ish"})),
-    ("no option 'sed' of score", lambda: parse({"sed": 1})),
-    ("no option 'seeds' of audit", lambda: dw.audit(held_out(), held_out(), held_out(), seeds=1)),
-    ("known models: auto, logistic, linear", lambda: parse({"model": "forest"})),
-    ("known inferences", lambda: parse({"inference": "magic"})),
-    ("prior_variance is -1", lambda: parse({"prior_variance": -1})),
-    *[
-        (word, lambda model=model: dw.score(classes(40, seed=1), held_out(), model=model))
-        for word, model in (
-            ("give a model", dw.GaussianPrior(np.zeros(4), np.eye(4))),
-            ("give an instance", dw.Logistic),
-            ("but the test set has", dw.Linear()),
-        )
-    ],
-]
-
-
-@pytest.mark.parametrize(("word", "call"), REFUSED)
-def test_what_makes_no_sense_is_refused(word, call):
-    assert word in refusal(call)
 
 
 def chosen(what="score", **options):
@@ -129,3 +88,28 @@ def test_pairs_that_precision_takes(monkeypatch, spread, precision, pairs):
     assert plan.count == pairs
     assert asked == [(50, None, None)]  # the pilot leaves no trace in the run directory
     assert ["would take 484" in n for n in plan.notes] == ([True] if pairs == 20_000 else [])
+
+
+def test_sentences():
+    prior = dw.GaussianPrior(np.zeros(4), np.eye(4))
+    cases = [(block_count, 100, 1)]
+    for rows, tested, pairs, size in (
+        (100, 15, None, None), *((100, 100, n, 10) for n in (1, 2.0, True, "ten")),
+        *((100, 100, 10, n) for n in (0, (0, 5), (5, 0))), (30, 100, 10, 31), (30, 100, 10, (30, 101)),
+    ):  # fmt: skip
+        cases.append((pair_sizes, rows, tested, pairs, size))
+    for what, options in (
+        ("score", {"design": "matched"}), ("curate", {"design": "matched"}), ("audit", {"precision": 0.1}),
+        *(("audit", {"design": "whole", n: 10}) for n in ("pairs", "size")), ("curate", {"precision": 0.1}),
+        ("score", {"pairs": 10, "precision": 0.1}), ("rank", {"pairs": 10}), ("score", {"size": (1, 2, 3)}),
+        *(("score", {"seed": s}) for s in (-1, True, 1.0, None)), ("score", {"form": "eta-ish"}),
+        *(("score", {"precision": p}) for p in (0, float("nan"))), ("score", {"sed": 1}),
+        ("score", {"model": "forest"}), ("score", {"inference": "magic"}), ("score", {"prior_variance": -1}),
+    ):  # fmt: skip
+        cases.append(lambda what=what, options=options: chosen(what, **options))
+    cases += [lambda: dw.audit(held_out(), held_out(), held_out(), seeds=1)]
+    cases += [
+        lambda model=model: dw.score(classes(40, seed=1), held_out(), model=model)
+        for model in (prior, dw.Logistic, dw.Linear())
+    ]
+    all_refused("options", cases)

@@ -1,11 +1,8 @@
 """One fit shared out by partitions: that of all rows at once, the same bits whoever works them out."""
 
-import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 from tests.chunks import Elsewhere
 
-import dataworth as dw
 from dataworth.measure import streaming_posterior as passes
 from dataworth.measure.options import Options
 from dataworth.measure.streaming_posterior import Passes
@@ -21,20 +18,6 @@ def fitted(stream, yard, engine, **settings):
 @pytest.fixture(scope="module")
 def numbers(tmp_path_factory):
     return stream_of(two_classes(900, 2), tmp_path_factory.mktemp("numbers") / "rows.parquet", group=400)
-
-
-def test_the_fit_of_row_groups_is_that_of_their_rows(numbers):
-    stream, yard = numbers
-    data = dw.read(two_classes(900, 2))
-    (one, gain), made = fitted(stream, yard, Local(1))
-    whole = yard.model.fit(yard.features(data), yard.targets(data))
-    assert len(stream.pieces) == 3
-    assert made.rows == 900
-    assert made.classes.tolist() == np.bincount(data.y).tolist()
-    assert_allclose(one.mean, whole.mean, atol=1e-7)
-    assert_allclose(one.precision, whole.precision, rtol=1e-6, atol=1e-8 * whole.precision.max())
-    assert_allclose(gain, whole.information_gain(), rtol=1e-6)
-    assert made.made <= 6  # a sample makes the beginning, and few passes follow
 
 
 def test_the_same_bits_with_more_processes_or_features_that_are_not_kept(numbers, monkeypatch):

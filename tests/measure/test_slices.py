@@ -77,6 +77,15 @@ def test_designs_that_draw_say_that_they_have_no_slices():
     assert any("need the design whole" in note for note in found.notes)
 
 
+def test_too_few_rows_against_balance_nothing():
+    labels = np.repeat([0, 1], 50)
+    codes = labels.copy()
+    for against, known in ((7, False), (8, True)):
+        codes[:against] = 1
+        column = column_of("s", codes.astype(str), labels, None, None)
+        assert (balanced(column, rows_of(RNG.normal(size=100))) is not None) == known
+
+
 def test_random_removals_must_be_beaten_with_their_spread():
     labels = np.repeat([0, 1, 0, 1], [30, 10, 10, 30])
     column = column_of("s", np.repeat(["x", "y"], 40), labels, None, None)
@@ -88,15 +97,6 @@ def test_random_removals_must_be_beaten_with_their_spread():
     found = balanced(column, rows_of(change) | removed)
     assert found.beyond_random.value == pytest.approx(found.change.value - 2.0)
     assert found.beyond_random.stderr**2 == pytest.approx(found.change.stderr**2 + 2.0 * 1.5)
-
-
-def test_too_few_rows_against_balance_nothing():
-    labels = np.repeat([0, 1], 50)
-    codes = labels.copy()
-    for against, known in ((7, False), (8, True)):
-        codes[:against] = 1
-        column = column_of("s", codes.astype(str), labels, None, None)
-        assert (balanced(column, rows_of(RNG.normal(size=100))) is not None) == known
 
 
 @pytest.mark.parametrize("grouped", [False, True])
@@ -282,6 +282,9 @@ def test_values_beyond_the_eight_most_common_are_one_slice_and_numbers_are_quart
     assert np.bincount(numbers.codes).tolist() == [25, 25, 25, 25]
     gaps = column_of("n", np.where(np.arange(100) < 10, np.nan, np.arange(100.0)), labels, None, None)
     assert np.bincount(gaps.codes)[-1] == 10
+    wide = [dw.Dataset(np.hstack([d.X] * 2), d.y, names=list("abcdefgh")) for d in planted(n=200)]
+    found = dw.audit(*wide, slices=list("abcdefgh"), ignore="all", prior_variance=1.0)
+    assert len(found.slices) == 20
 
 
 @pytest.mark.parametrize("slices", [["colour"], "a,colour", 3])

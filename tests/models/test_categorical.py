@@ -1,7 +1,5 @@
 """Dirichlet on labels alone, against sequential prediction, quadrature, enumeration and sampling."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import mpmath as mp
@@ -13,8 +11,8 @@ from scipy import integrate, stats
 
 from dataworth.inference.gaussian import log_rising
 from dataworth.models import Categorical
+from golden.sentences import all_refused
 from reference import sequential_log_p
-from worlds import refusal
 
 seeds = st.integers(0, 2**32 - 1)
 checked = settings(max_examples=40, deadline=None, derandomize=True)
@@ -85,9 +83,6 @@ def test_draws_have_the_moments_of_the_dirichlet():
     for found, mean in [(p, truth.mean()), (p**2, truth.var() + truth.mean() ** 2)]:
         assert (np.abs(found.mean(axis=0) - mean) < 4.5 * found.std(axis=0) / np.sqrt(len(p))).all()
     assert (np.abs(p.mean(axis=0) - [1 / 3] * 3) > 0.05).any()
-
-
-def test_draws_stay_finite_where_the_prior_is_all_corners():
     draws = Categorical(1e-6, 3).fit(*bare([])).sample(np.random.default_rng(0), 1000)
     assert np.isfinite(draws).all()
 
@@ -118,15 +113,10 @@ def test_simulated_labels_follow_the_prior():
     assert set(Categorical().simulate(rng, np.empty((50, 0)))) <= {0.0, 1.0}
 
 
-def test_what_is_refused():
+def test_sentences():
     X, y = bare([0, 1])
-    assert "it must be a positive number" in refusal(Categorical, 0.0)
-    assert "whole number, 2 or more" in refusal(Categorical, 1.0, 1)
-    assert "whole number, 2 or more" in refusal(Categorical, 1.0, 2.5)
-    assert "whole numbers 0 to 1" in refusal(Categorical(classes=2).fit, *bare([0, 2]))
-    assert "whole numbers 0 to 1" in refusal(Categorical().fit, *bare([0.5, 1]))
-    assert "whole numbers 0 to 1" in refusal(Categorical().fit, *bare([-1, 1]))
-    assert "whole numbers 0 to 1" in refusal(
-        Categorical().bind(X, y), np.arange(2), targets=np.array([0.0, 5.0])
-    )
-    assert "1 log-ratios" in refusal(Categorical().fit(X, y).log_density, np.zeros(2))
+    bound = Categorical().bind(X, y)
+    cases = [(Categorical, 0.0), (Categorical, 1.0, 1), (Categorical, 1.0, 2.5)]
+    cases += [(Categorical(classes=n).fit, *bare(labels)) for n, labels in ((2, [0, 2]), (None, [0.5, 1]))]
+    cases += [(Categorical().fit, *bare([-1, 1])), (Categorical().fit(X, y).log_density, np.zeros(2))]
+    all_refused("categorical", [*cases, lambda: bound(np.arange(2), targets=np.array([0.0, 5.0]))])

@@ -1,7 +1,5 @@
 """Every model against the truth, and every model through the one protocol."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np
@@ -13,7 +11,6 @@ from scipy.stats import multivariate_normal, norm
 
 from cases import CASES, PRIOR_VARIANCES
 from dataworth import Dataset, pmi
-from dataworth.errors import DataworthError
 from dataworth.evidence.forms import Form, Pair
 from dataworth.models import (
     Categorical,
@@ -25,6 +22,7 @@ from dataworth.models import (
     bind,
 )
 from dataworth.models.gaussian import GaussianPrior
+from golden.sentences import all_refused
 from reference import (
     dense_laplace,
     dense_linear,
@@ -41,17 +39,13 @@ over_cases = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 
 
 MODELS = {
-    "logistic": Logistic(),
-    "logistic by EP": Logistic(inference="ep"),
+    "logistic": Logistic(), "logistic by EP": Logistic(inference="ep"),
     "logistic, wide": Logistic(prior_variance=100.0),
     "logistic, no intercept": Logistic(prior_variance=0.5, intercept=False),
-    "linear": Linear(prior_variance=0.7, noise_variance=0.3),
-    "linear, no intercept": Linear(intercept=False),
-    "linear, unknown noise": Linear(noise_variance=InverseGamma(2.0, 0.7)),
-    "categorical": Categorical(),
-    "softmax": Softmax(prior_variance=0.5),
-    "a user's": Coin(),
-}
+    "linear": Linear(prior_variance=0.7, noise_variance=0.3), "linear, no intercept": Linear(intercept=False),
+    "linear, unknown noise": Linear(noise_variance=InverseGamma(2.0, 0.7)), "categorical": Categorical(),
+    "softmax": Softmax(prior_variance=0.5), "a user's": Coin(),
+}  # fmt: skip
 over_models = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
 
 
@@ -61,9 +55,6 @@ def targets_of(case, model):
 
 def too_wide(case, model):
     return case.X.shape[1] > 1000 or (case.X.shape[1] == 0 and not getattr(model, "intercept", True))
-
-
-# --- the protocol ----------------------------------------------------------------------------------------
 
 
 @over_models
@@ -103,6 +94,7 @@ def test_every_model_keeps_the_protocol_on_every_case(case, model):
 @over_models
 @over_cases
 def test_a_bound_model_fits_rows_as_the_model_fits_their_slice(case, model):
+    """Weights 1, 2, 0 … against rows named once, twice, not at all."""
     if too_wide(case, model) and case.X.shape[1] == 0:
         pytest.skip("no parameters")
     y = targets_of(case, model)
@@ -112,17 +104,7 @@ def test_a_bound_model_fits_rows_as_the_model_fits_their_slice(case, model):
     bound = fitter(rows, weights=case.weights[rows])
     assert bound.log_z == pytest.approx(alone.log_evidence, abs=2 * tolerance(bound.log_z))
     assert np.array_equal(fitter.y, y)
-
-
-@over_models
-@over_cases
-def test_weights_are_repeats(case, model):
-    """Weights 1, 2, 0 … against rows named once, twice, not at all."""
-    if too_wide(case, model) and case.X.shape[1] == 0:
-        pytest.skip("no parameters")
-    y = targets_of(case, model)
     counts = np.resize([1, 2, 0], len(y))
-    fitter = bind(model, case.X, y)
     weighted = fitter(np.arange(len(y)), weights=counts.astype(float))
     repeated = fitter(np.repeat(np.arange(len(y)), counts))
     assert weighted.log_z == pytest.approx(repeated.log_z, abs=2 * tolerance(weighted.log_z))
@@ -217,14 +199,23 @@ def test_samples_have_the_dense_mean_and_covariance(name, model):
     assert np.abs(np.cov(white) - np.eye(len(mean))).max() < 5.0 * np.sqrt(2.0 / m)
 
 
-@pytest.mark.parametrize("shape", [(5, 2), (1,), (), (3,)])
-def test_log_density_takes_one_theta(shape):
+def test_sentences():
+    """A prior is a positive number, or one that the model takes as such; a density is of one θ."""
+    makes = Logistic, Linear, Categorical, Softmax, lambda v: Linear(noise_variance=v)
+    cases = [(make, v) for v in (0, -1.0, np.nan, np.inf, "auto", None, [1.0], True) for make in makes]
     posterior = Logistic().fit(np.ones((2, 1)), np.array([0.0, 1.0]))
-    with pytest.raises(DataworthError, match=r"theta has shape .*; log_density takes one θ of length 2"):
-        posterior.log_density(np.zeros(shape))
+    cases += [(posterior.log_density, np.zeros(shape)) for shape in ((5, 2), (1,), (), (3,))]
+    prior, X, y = prior_and_rows()
+    cases += [lambda p=p: Linear().fit(X, y, prior=p) for p in (2.0, GaussianPrior([0.0], [[1.0]]))]
+    D = Dataset(X, y)
+    cases += [(pmi, D, D, prior), (pmi, D.with_labels((y > 3).astype(int)), D, prior), (pmi, D, D, 3.0)]
+    all_refused("models", cases)
 
 
-# --- exact posteriors that are not Gaussian --------------------------------------------------------------
+def test_a_model_that_does_not_know_its_information_gain_has_none():
+    fitter = bind(Coin(), np.ones((2, 1)), np.array([0.0, 1.0]))
+    assert np.isnan(fitter.information_gain(fitter(np.arange(2))))
+
 
 NOISE = InverseGamma(shape=2.0, scale=0.7)
 EXACT = [Categorical(a, classes) for a in (0.3, 4.0) for classes in (2, 3, 4)] + [Linear(0.7, NOISE)]
@@ -267,9 +258,6 @@ def test_information_gain_is_the_mean_log_ratio_of_densities(model, n):
     slack = 1e-9 if isinstance(model, Linear) else 1e-12
     assert abs(posterior.information_gain() - ratios.mean()) <= 4.5 * ratios.std() / np.sqrt(4000) + slack
     assert (posterior.information_gain() > 0.05) == (n > 0)
-
-
-# --- Linear ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("noise_variance", [1e-4, 1.0])
@@ -320,9 +308,6 @@ def test_linear_information_gain_is_the_divergence_from_the_prior():
     )
 
 
-# --- Logistic --------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("prior_variance", [1e-2, 1.0, 10.0])
 @pytest.mark.parametrize("name", ["noisy", "separable", "all ones"])
 def test_logistic_predictions_average_over_the_posterior(name, prior_variance):
@@ -365,36 +350,6 @@ def test_predictive_variances_at_wide_priors_match_many_digits(name):
     assert at_zero == pytest.approx(truth.variance[-1], rel=1e-6)
 
 
-# --- SliceFitter -----------------------------------------------------------------------------------------
-
-
-def test_a_model_that_does_not_know_its_information_gain_has_none():
-    fitter = bind(Coin(), np.ones((2, 1)), np.array([0.0, 1.0]))
-    assert np.isnan(fitter.information_gain(fitter(np.arange(2))))
-
-
-# --- sentences -------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("value", [0, -1.0, float("nan"), float("inf"), "auto", None, [1.0], True])
-@pytest.mark.parametrize(
-    ("make", "name"),
-    [
-        (lambda v: Logistic(prior_variance=v), "prior_variance"),
-        (lambda v: Linear(prior_variance=v), "prior_variance"),
-        (lambda v: Linear(noise_variance=v), "noise_variance"),
-        (lambda v: Categorical(v), "concentration"),
-        (lambda v: Softmax(v), "prior_variance"),
-    ],
-)
-def test_a_prior_is_a_positive_number(make, name, value):
-    with pytest.raises(DataworthError, match=f"{name} is .*; it must be a positive number"):
-        make(value)
-
-
-# --- priors ------------------------------------------------------------------------------------------------
-
-
 def prior_and_rows(n=12, d=3):
     """A Gaussian prior with a mean and correlations, and rows."""
     rng = np.random.default_rng([n, d])
@@ -426,24 +381,3 @@ def test_linear_under_any_gaussian_is_exact(n):
     half = fitter(np.arange(n // 2))
     rest = fitter.log_predictive(half, np.arange(n // 2, n))
     assert half.log_z + rest == pytest.approx(truth, abs=1e-9)
-
-
-def test_linear_in_two_steps_is_linear_in_one():
-    """The posterior of some rows as the prior of the others; with weights."""
-    _, X, y = prior_and_rows()
-    w, model = np.arange(1.0, 13.0), Linear(2.0, 0.7)
-    first = model.fit(X[:5], y[:5], w[:5])
-    second = model.fit(X[5:], y[5:], w[5:], prior=first.as_prior())
-    whole = model.fit(X, y, w)
-    assert first.log_evidence + second.log_evidence == pytest.approx(whole.log_evidence, abs=1e-9)
-    assert second.mean == pytest.approx(whole.mean, abs=1e-9)
-
-
-def test_a_prior_that_is_none_and_a_model_that_is_a_prior():
-    prior, X, y = prior_and_rows()
-    assert "prior is a float; give dw.GaussianPrior" in refusal(Linear().fit, X, y, prior=2.0)
-    assert "the model has 4 coefficients" in refusal(Linear().fit, X, y, prior=GaussianPrior([0.0], [[1.0]]))
-    D = Dataset(X, y)
-    assert "model is a GaussianPrior; give a model" in refusal(pmi, D, D, prior)
-    assert "take a prior as prior=" in refusal(pmi, D.with_labels((y > 3).astype(int)), D, prior)
-    assert "take a prior as prior=" not in refusal(pmi, D, D, 3.0)

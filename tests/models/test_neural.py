@@ -1,11 +1,6 @@
 """A frozen torch body: the head's evidence on the body's features, which the tests compute by hand."""
 
-from __future__ import annotations
-
-import json
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -13,6 +8,7 @@ import pytest
 from dataworth import Dataset, check_model, pmi
 from dataworth.errors import DataworthError
 from dataworth.models import Linear, Logistic, Neural, Softmax
+from golden.sentences import all_refused
 
 torch = pytest.importorskip("torch")
 nn = torch.nn
@@ -180,37 +176,12 @@ def test_a_trained_network_gives_up_its_last_layer():
         Neural.last_layer(nn.Sequential(nn.ReLU()))
 
 
-BAD = {
-    "give a torch module": lambda X: Neural("resnet"),
-    "give a model, such as": lambda X: Neural(mlp(), head=3),
-    "do not make shape": lambda X: Neural(cnn(), shape=(1, 8, 8)).features(X),
-    "rows × features": lambda X: Neural(mlp()).features(X.ravel()),
-    "one a row": lambda X: Neural(lambda batch: batch.sum(dim=0)).features(X),
-    "not all finite": lambda X: Neural(lambda batch: batch / 0.0).features(X),
-}
-
-
-@pytest.mark.parametrize("sentence", BAD)
-def test_bad_input_gets_a_sentence(sentence):
-    with pytest.raises(DataworthError, match=sentence) as error:
-        BAD[sentence](rows_and_targets()[0])
-    assert str(error.value).count(". ") == 0
-
-
-def test_without_torch_it_says_how_to_get_it(monkeypatch):
-    monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(
-        DataworthError, match=r"^Neural needs the extra neural: .*pip install '\.\[neural\]'$"
-    ):
-        Neural(lambda batch: batch).features(np.zeros((2, 2)))
-
-
-def test_the_models_import_no_torch():
-    code = "import dataworth.models.neural, sys, json; print(json.dumps(sorted(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = {name.partition(".")[0] for name in json.loads(done.stdout)}
-    assert "numpy" in loaded
-    assert "torch" not in loaded
+def test_sentences():
+    X = rows_and_targets()[0]
+    bodies = (lambda batch: batch.sum(dim=0)), (lambda batch: batch / 0.0)
+    cases = [(Neural, "resnet"), (Neural, mlp(), 3), (Neural(mlp()).features, X.ravel())]
+    cases += [(Neural(cnn(), shape=(1, 8, 8)).features, X), *((Neural(body).features, X) for body in bodies)]
+    all_refused("neural", cases)
 
 
 @pytest.mark.parametrize("head", [None, Logistic(10.0, "ep"), Softmax(classes=3), Linear(1.0, 0.5)])

@@ -1,7 +1,5 @@
 """Softmax against the truth, and labels of more than two classes from end to end."""
 
-from __future__ import annotations
-
 import mpmath as mp
 import numpy as np
 import pytest
@@ -15,8 +13,6 @@ from cases import CASES
 from dataworth.inference.geometry import graded_features
 from dataworth.inference.newton import find_mode
 from dataworth.inference.softmax import POLISHED, ClassCounts, Stacked
-from dataworth.models import Linear, Logistic, Softmax
-from dataworth.yardstick.yardstick import Yardstick
 from reference import laplace_log_z, with_ones
 from worlds import classes, refusal
 
@@ -31,9 +27,6 @@ def problem(n, d, K, seed, *, sharpness=1.5):
     y = np.argmax(X @ theta + rng.gumbel(size=(n, K)), axis=1).astype(float)
     weights = rng.choice([0.0, 0.5, 1.0, 3.0], n)
     return X, y, weights
-
-
-# --- references: none of the package's code ---------------------------------------------------------------
 
 
 def log_likelihood(theta, X, y, weights):
@@ -119,14 +112,11 @@ def sampled_log_z(X, y, weights, C, K, draws, seed):
     return logsumexp(log_w) - np.log(draws), w.std(ddof=1) / w.mean() / np.sqrt(draws)
 
 
-# --- the evidence -----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("C", [1e-2, 1.0, 1e4])
 @pytest.mark.parametrize(("n", "d", "K"), [(12, 2, 3), (40, 3, 4), (5, 9, 3), (30, 1, 6)])
 def test_the_evidence_is_laplaces(n, d, K, C):
     X, y, weights = problem(n, d, K, seed=1)
-    found = Softmax(C, intercept=False, classes=K).fit(X, y, weights)
+    found = dw.Softmax(C, intercept=False, classes=K).fit(X, y, weights)
     theta, _, log_z = dense_laplace(X, y, weights, C, K)
     assert found.log_evidence == pytest.approx(log_z, abs=BAR)
     assert np.allclose(found.coefficients, theta, atol=1e-5 * (1 + np.abs(theta).max()))
@@ -137,7 +127,7 @@ def test_separable_classes_to_many_digits(C):
     """Three classes, each in a corner of its own: coefficients run away with the prior, log Z does not."""
     X = np.array([[1.0, 0.1], [0.9, -0.2], [-0.6, 0.9], [-0.4, 1.1], [-0.5, -0.8], [-0.7, -1.0]])
     y, weights = np.array([0.0, 0, 1, 1, 2, 2]), np.array([1.0, 2, 1, 1, 0.5, 1])
-    found = Softmax(C, intercept=False).fit(X, y, weights)
+    found = dw.Softmax(C, intercept=False).fit(X, y, weights)
     assert found.converged
     assert found.log_evidence == pytest.approx(many_digits(X, y, weights, C, 3), abs=BAR)
 
@@ -149,7 +139,7 @@ def test_importance_sampling_agrees_within_laplaces_own_error():
         X, y, _ = problem(n, 2, 3, seed=5, sharpness=1.0)
         log_z, error = sampled_log_z(X, y, np.ones(n), 1.0, 3, draws=20_000, seed=n)
         assert error < 0.02
-        found = Softmax(1.0, intercept=False).fit(X, y).log_evidence
+        found = dw.Softmax(1.0, intercept=False).fit(X, y).log_evidence
         assert abs(found - log_z) < 6.0 / n + 4 * error
 
 
@@ -159,7 +149,7 @@ def test_two_classes_are_logistic_regression_to_many_digits(case):
     if case.X.shape[1] > 1000:
         pytest.skip("slow in 60 digits")
     for C in (1e-2, 1.0, 1e4):
-        found = Softmax(C / 2).fit(case.X, case.y, case.weights).log_evidence
+        found = dw.Softmax(C / 2).fit(case.X, case.y, case.weights).log_evidence
         reference = laplace_log_z(with_ones(case.X), case.y, case.weights, C)
         assert found == pytest.approx(reference, abs=BAR)
 
@@ -173,9 +163,9 @@ priors = st.floats(-2.0, 4.0).map(lambda e: 10.0**e)
 def test_two_classes_are_logistic(n, d, C, seed):
     """Logistic's factor lags its mode by one step; a fit started at the mode has it in its last digits."""
     X, y, weights = problem(n, d, 2, seed)
-    binary, rows = Logistic(C).bind(X, y), np.arange(n)
+    binary, rows = dw.Logistic(C).bind(X, y), np.arange(n)
     logistic = binary(rows, (binary(rows, weights=weights),), weights=weights).log_z
-    assert Softmax(C / 2).fit(X, y, weights).log_evidence == pytest.approx(logistic, abs=BAR)
+    assert dw.Softmax(C / 2).fit(X, y, weights).log_evidence == pytest.approx(logistic, abs=BAR)
 
 
 @settings(max_examples=40, deadline=None)
@@ -197,7 +187,7 @@ def test_all_geometries_give_one_evidence(n, d, K, C, seed):
 def test_invariances_of_the_evidence(K, C, seed):
     """Row order, names of classes, weights for repeats, rows of weight 0, and where Newton starts."""
     X, y, weights = problem(24, 3, K, seed)
-    model = Softmax(C, classes=K)
+    model = dw.Softmax(C, classes=K)
     fitter, rows = model.bind(X, y), np.arange(24)
     plain = fitter(rows, weights=weights)
     rng = np.random.default_rng(seed)
@@ -216,12 +206,9 @@ def test_invariances_of_the_evidence(K, C, seed):
 def test_a_class_that_never_occurs_takes_its_share():
     """A third class without rows: the evidence falls, since it could have occurred."""
     X, y, weights = problem(30, 2, 2, seed=3)
-    two, three = (Softmax(1.0, classes=K).fit(X, y, weights).log_evidence for K in (2, 3))
+    two, three = (dw.Softmax(1.0, classes=K).fit(X, y, weights).log_evidence for K in (2, 3))
     assert three < two
     assert three == pytest.approx(dense_laplace(with_ones(X), y, weights, 1.0, 3)[2], abs=BAR)
-
-
-# --- the score --------------------------------------------------------------------------------------------
 
 
 def three(n, seed):
@@ -232,7 +219,7 @@ def three(n, seed):
 def test_two_classes_score_as_logistic_in_every_form():
     """What the two classes have in common cancels; sampled forms within four standard errors."""
     D, T = classes(40, seed=1), classes(30, seed=2)
-    several, two = Softmax(0.5), Logistic(1.0)
+    several, two = dw.Softmax(0.5), dw.Logistic(1.0)
     for form in ("evidence", "eta"):
         expected = dw.pmi(D, T, two, form).value
         assert dw.pmi(D, T, several, form).value == pytest.approx(expected, abs=1e-6)
@@ -243,14 +230,11 @@ def test_two_classes_score_as_logistic_in_every_form():
     assert "needs Gaussian posteriors" in refusal(dw.pmi, D, T, several, "sealed")
 
 
-# --- the posterior ----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("n", "d"), [(40, 2), (4, 9)], ids=["more rows", "more features"])
 def test_the_posterior_is_the_dense_gaussian(n, d):
     """Densities and information gain; 4000 draws by their mean and covariance (false alarms: 1e-4)."""
     X, y, weights = problem(n, d, 3, seed=11)
-    posterior = Softmax(0.7, intercept=False, classes=3).fit(X, y, weights)
+    posterior = dw.Softmax(0.7, intercept=False, classes=3).fit(X, y, weights)
     theta, precision, _ = dense_laplace(X, y, weights, 0.7, 3)
     mean, covariance = theta.T.ravel(), np.linalg.inv(precision)
     at = mean + 0.3 * np.sin(np.arange(len(mean)))
@@ -268,8 +252,9 @@ def test_the_posterior_is_the_dense_gaussian(n, d):
 
 
 def test_predictions_are_averaged_over_the_posterior():
+    """A row of zeros and no intercept: all classes alike; counts of 3000 within five s.d."""
     X, y, weights = problem(30, 2, 3, seed=12)
-    posterior = Softmax(5.0).fit(X, y, weights)
+    posterior = dw.Softmax(5.0).fit(X, y, weights)
     fresh = np.random.default_rng(0).normal(size=(6, 2))
     theta, precision, _ = dense_laplace(with_ones(X), y, weights, 5.0, 3)
     draws = np.random.default_rng(1).multivariate_normal(theta.T.ravel(), np.linalg.inv(precision), 20_000)
@@ -277,32 +262,22 @@ def test_predictions_are_averaged_over_the_posterior():
     forecast = posterior.predict_proba(fresh)
     assert np.allclose(forecast.sum(axis=1), 1.0)
     assert (np.abs(forecast - p.mean(axis=0)) < 4.5 * p.std(axis=0) / np.sqrt(1000)).all()
-
-
-def test_predicted_classes_and_accuracy():
     X = np.array([[-3.0], [-2.5], [0.0], [0.2], [3.0], [2.5]])
     y = np.array([0.0, 0.0, 1.0, 1.0, 2.0, 2.0])
-    fitter = Softmax(100.0).bind(np.hstack([X, X**2]), y)
+    fitter = dw.Softmax(100.0).bind(np.hstack([X, X**2]), y)
     fit = fitter(np.arange(6))
     assert fitter.predict(fit, np.arange(6)).tolist() == y.tolist()
     assert fitter.accuracy(fit, np.arange(6)) == 1.0
     assert fitter.information_gain(fit) == pytest.approx(fit.state.information_gain())
     assert fit.state.converged
-
-
-def test_simulated_classes_have_the_models_probabilities():
-    """A row of zeros and no intercept: all classes alike; counts of 3000 within five s.d."""
-    y = Softmax(2.0, intercept=False, classes=3).simulate(np.random.default_rng(0), np.zeros((3000, 2)))
+    y = dw.Softmax(2.0, intercept=False, classes=3).simulate(np.random.default_rng(0), np.zeros((3000, 2)))
     assert np.abs(np.bincount(y.astype(int)) - 1000).max() < 5 * np.sqrt(3000 * 2 / 9)
-
-
-# --- sentences --------------------------------------------------------------------------------------------
 
 
 def test_what_does_not_fit_into_memory_is_said_before(monkeypatch):
     rng = np.random.default_rng(0)
     X, y = rng.random((4700, 850)), rng.integers(0, 20, 4700).astype(float)
-    fitter = Softmax(classes=20).bind(X, y)
+    fitter = dw.Softmax(classes=20).bind(X, y)
     monkeypatch.setattr(np, "zeros", None)  # nothing is allocated on the way
     sentence = refusal(fitter, np.arange(4700))
     assert "4.3 GB" in sentence
@@ -314,18 +289,15 @@ def test_labels_choose_the_model_and_models_refuse_labels():
     X = np.arange(8.0)[:, None]
     two, many = dw.Dataset(X, [0, 1] * 4), dw.Dataset(X, ["a", "b", "c", "d"] * 2)
     numbers, crowd = dw.Dataset(X, X[:, 0] + 0.5), dw.Dataset(np.zeros((30, 1)), [f"n{i}" for i in range(30)])
-    for data, model in ((two, Logistic()), (many, Softmax()), (numbers, Linear())):
+    for data, model in ((two, dw.Logistic()), (many, dw.Softmax()), (numbers, dw.Linear())):
         assert dw.pmi(data, data).model == repr(model)
     for words, data, model in (
-        ("Logistic takes two", many, Logistic()),
-        ("Softmax takes classes", numbers, Softmax()),
-        ("labels are text", many, Linear()),
+        ("Logistic takes two", many, dw.Logistic()),
+        ("Softmax takes classes", numbers, dw.Softmax()),
+        ("labels are text", many, dw.Linear()),
         ("30 classes", crowd, None),
     ):
         assert words in refusal(dw.pmi, data, data, model)
-
-
-# --- from end to end --------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -342,23 +314,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def yard(data):
-    return Yardstick.fit(data[2], prior_variance=1.0)
-
-
-def test_every_kind_of_model_survives_its_file(data, tmp_path):
-    numbers = dw.Dataset(data[2].X, data[2].X[:, 0])
-    two = data[2].with_labels(data[2].y == "low")
-    fields = {"kind", "prior_variance", "intercept"}
-    for T, name, own in (
-        (two, "logistic", {"inference"}),
-        (two, "softmax", {"classes"}),
-        (numbers, "linear", {"noise_variance"}),
-    ):
-        made = Yardstick.fit(T, model=name, prior_variance=1.0)
-        made.save(tmp_path / "y.json")
-        assert Yardstick.load(tmp_path / "y.json").model == made.model
-        # results name yardsticks by a digest of exactly this
-        assert set(made.to_dict()["model"]) == fields | own
+    return dw.Yardstick.fit(data[2], prior_variance=1.0)
 
 
 def test_cleaning_three_classes_is_informative(data, yard):
@@ -367,12 +323,3 @@ def test_cleaning_three_classes_is_informative(data, yard):
     assert audit.verdict == "informative"
     assert audit.accuracy_delta > 0
     assert dw.rank({"raw": raw, "clean": clean}, test, yardstick=yard).ranking[0].name == "clean"
-
-
-def test_datasets_that_lack_classes_are_noted(data, yard):
-    _, clean, test = data
-    lacking = clean.take(np.flatnonzero(clean.y != "mid"))
-    alone = clean.take(np.flatnonzero(clean.y == "top"))
-    assert any("no rows of class 'mid'" in note for note in dw.score(lacking, test, yardstick=yard).notes)
-    notes = dw.score(alone, test, yardstick=yard).notes
-    assert any("all rows have the label 'top'; the other classes are absent" in note for note in notes)

@@ -61,21 +61,9 @@ def wait_for(condition, seconds=60):
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_order_and_length(jobs):
+def test_order_length_threads_and_exceptions(jobs):
     for chunks in (range(7), [], [5]):
         assert list(Local(jobs).map(slow, chunks, shared=0.01)) == list(chunks)
-
-
-def test_bits_do_not_depend_on_jobs():
-    shared = {"X": np.asfortranarray(np.random.default_rng(0).standard_normal((300, 300)))}
-    chunks = list(range(6))
-    with threadpool_limits(2):  # so that inline must really pin
-        one = list(Local(1).map(blas_heavy, chunks, shared=shared))
-    assert one == list(Local(2).map(blas_heavy, chunks, shared=shared))
-
-
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_threads_are_restored(jobs):
     with threadpool_limits(2):
         before = threads(None, None)
         results = Local(jobs).map(slow, range(4), shared=0)
@@ -86,6 +74,14 @@ def test_threads_are_restored(jobs):
         with pytest.raises(DataworthError):
             list(Local(jobs).map(picky, range(4), shared=1))
         assert threads(None, None) == before
+
+
+def test_bits_do_not_depend_on_jobs():
+    shared = {"X": np.asfortranarray(np.random.default_rng(0).standard_normal((300, 300)))}
+    chunks = list(range(6))
+    with threadpool_limits(2):  # so that inline must really pin
+        one = list(Local(1).map(blas_heavy, chunks, shared=shared))
+    assert one == list(Local(2).map(blas_heavy, chunks, shared=shared))
 
 
 def test_nested_arrays_are_mapped_and_loaded_once():

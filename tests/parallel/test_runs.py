@@ -50,10 +50,17 @@ def filled(directory, n=3):
     return directory / "chunks.jsonl"
 
 
-def test_results_must_be_json(directory):
-    with Run.open(directory, CONFIG) as run, pytest.raises(TypeError, match="set"):
+def test_new_versions_are_noted_and_results_must_be_json(directory):
+    filled(directory)
+    with Run.open(directory, {**CONFIG, "about": {"dataworth": "9.0"}}) as run:
+        (note,) = run.notes
+        assert "dataworth 0.1.0 and is continued with 9.0" in note
+    with Run.open(directory, {key: CONFIG[key] for key in ("seed", "model")}) as run:
+        assert run.notes == []
+    other = directory.with_name("other")
+    with Run.open(other, CONFIG) as run, pytest.raises(TypeError, match="set"):
         map_resumable(Local(), lambda shared, chunk: {1}, [0], shared=None, run=run)
-    assert not (directory / "chunks.jsonl").exists()
+    assert not (other / "chunks.jsonl").exists()
 
 
 def test_flipped_bytes_are_never_trusted(directory):
@@ -149,15 +156,6 @@ def test_links_in_a_run_directory_are_refused(directory, tmp_path, name):
     assert not (tmp_path / "none").exists()
 
 
-def test_new_version_is_noted(directory):
-    filled(directory)
-    with Run.open(directory, {**CONFIG, "about": {"dataworth": "9.0"}}) as run:
-        (note,) = run.notes
-        assert "dataworth 0.1.0 and is continued with 9.0" in note
-    with Run.open(directory, {key: CONFIG[key] for key in ("seed", "model")}) as run:
-        assert run.notes == []
-
-
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -175,7 +173,7 @@ def test_differences_name_options_and_files_but_no_hashes(directory, change, wor
     assert not re.search("[0-9a-f]{64}", told)
 
 
-def test_a_directory_that_is_no_run_is_refused_and_untouched(directory):
+def test_a_directory_that_is_no_run_is_refused_and_untouched(directory, tmp_path):
     """Whatever lies there as config.json, a pipe without an end too."""
     place = directory / "config.json"
     for make in (
@@ -193,9 +191,6 @@ def test_a_directory_that_is_no_run_is_refused_and_untouched(directory):
             assert "give a" in refusal(attempt)
         assert len(list(directory.iterdir())) == 1
         shutil.rmtree(directory)
-
-
-def test_file_missing_and_unwritable_paths(directory, tmp_path):
     assert "does not exist" in refusal(Run.load, directory)
     assert not directory.exists()
     file = tmp_path / "file"

@@ -1,7 +1,5 @@
 """Pages in a real Chromium, without a network: they work, they ask for nothing, and names stay text."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Every kind of result in every form: all forms say the same, names stay text, no row is in them."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace
@@ -174,11 +172,7 @@ def test_pages_of_values_are_small_and_name_rows_by_number():
     assert len(table.rows) == 100
     assert "the first 100 of 250" in table.caption
     counts = [len(one.points) for one in values_document.against_trust(found, NATS).series]
-    assert sum(counts) == len(found.rows)
-    assert counts[-1] == found.rows.harmful.sum()
-
-
-# --- JSON --------------------------------------------------------------------------------------------------
+    assert (sum(counts), counts[-1]) == (len(found.rows), found.rows.harmful.sum())
 
 
 def closed(schema):
@@ -227,9 +221,6 @@ def test_every_result_and_its_report_fit_their_schema():
     assert not fits({**told, "new": 1})
 
 
-# --- what is measured again --------------------------------------------------------------------------------
-
-
 def test_parts_of_pairs_are_shown_only_if_they_add_up_to_the_score():
     score = dw.score(DATA, held_out(), yardstick=yardstick(), ignore="all", keep=True, **PAIRS)
     further = Further(parts=score.parts)
@@ -237,18 +228,6 @@ def test_parts_of_pairs_are_shown_only_if_they_add_up_to_the_score():
     off = replace(score.parts, unexplained=Estimate(1e-3, None, None))
     assert not shared.adds_up(off, score.value)
     assert not shared.parts_section(replace(score, value=score.value + 1e-4), further, NATS)
-
-
-def test_parts_of_rows_one_by_one_are_told_as_those_of_whole_blocks():
-    """They add up to the PMI of a block, from the prior, which is not the score: both are said."""
-    score = results()["score"]
-    assert shared.adds_up(score.parts, score.parts.value.value)
-    assert not shared.adds_up(score.parts, score.value)
-    page = Reader(views.report(score, ".html")).words
-    assert shared.WHOLE_BLOCKS in page
-    assert "The PMI of a whole block is the confidence" in page
-    assert "The score counts the same rows one by one, beyond class proportions." in page
-    assert shared.WHOLE_BLOCKS in views.report(score, ".md")
 
 
 def test_the_ladder_is_told_as_the_score_is():
@@ -264,9 +243,6 @@ def test_the_ladder_is_told_as_the_score_is():
         assert ladder["of_ceiling"] == pytest.approx(ladder["data"] / ladder["ceiling"])
     pairs = dw.score(DATA, held_out(), yardstick=yardstick(), ignore="all", **PAIRS)
     assert pairs.to_dict()["ladder"] is None
-
-
-# --- words and looks ---------------------------------------------------------------------------------------
 
 
 def test_no_two_verdicts_look_or_sound_the_same():
@@ -285,7 +261,6 @@ def test_no_two_verdicts_look_or_sound_the_same():
 
 
 def luminance(colour):
-    """WCAG's, of #rrggbb."""
     values = np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
     linear = np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
     return linear @ [0.2126, 0.7152, 0.0722]
@@ -303,13 +278,9 @@ def test_every_colour_can_be_read_on_its_paper():
                 assert (light + 0.05) / (dark + 0.05) >= 4.5, (ink, paper, colours)
 
 
-def test_long_tables_are_no_reading_for_a_pull_request():
+def test_long_tables_and_names_are_cut():
     for n, first, there in ((40, None, 40), (41, None, 0), (41, 10, 10)):
         table = Table("c", ("a",), [("x",)] * n, first=first)
         assert folded(Section("t", (table,))).count("| x |") == there
-
-
-def test_names_are_shown_up_to_120_characters():
-    assert shortened("x" * 120) == "x" * 120
-    assert len(shortened("x" * 121)) == 120
+    assert (shortened("x" * 120), len(shortened("x" * 121))) == ("x" * 120, 120)
     assert len(tamed("x" * 10**6)) == 4003

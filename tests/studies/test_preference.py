@@ -45,14 +45,11 @@ def test_a_quick_study_runs_and_goes_on_where_it_stopped(folder, tmp_path, monke
     assert [path.read_text() for path in kept.values()] == [page, cells]
 
 
-def test_no_prompt_is_in_pool_and_test(folder):
+def test_no_prompt_is_in_pool_and_test_and_a_coin_swaps_the_halves(folder):
     plan = PLANS["quick"]
     pairs, pool, test = split(read_preferences(folder / SOURCES["pool"]), plan, 0)
     assert (len(pool), len(test)) == (plan.pool, plan.test)
     assert not {pairs.prompts[i] for i in pool} & {pairs.prompts[i] for i in test}
-
-
-def test_a_coin_swaps_the_halves():
     vectors = np.arange(40.0).reshape(10, 2, 2)
     made = _swapped(vectors, np.arange(10), np.random.default_rng(0))
     for x, y, pair in zip(made.X, made.y, vectors, strict=True):

@@ -26,26 +26,24 @@ def arms_of(before, after):
     return Arms(change, Sample(np.arange(len(before))), Sample(rows))
 
 
-RELABELLED = DATA.with_labels(np.where(np.arange(100) < 30, 1 - DATA.y, DATA.y))
+def arms_with(origin, rows=100):
+    """Controls where rows after stem from these before, with weights of 1, 2, …"""
+    none = np.zeros(len(origin), bool)
+    every = Sample(np.arange(rows), np.arange(rows) + 1.0)
+    change = Change(origin, none, none, rows, "ids")
+    return with_controls(Arms(change, every, Sample(origin, origin + 1.0)), seed=0)
 
 
 def test_eight_random_removals():
-    rows, controls = 100, 8
-    every = Sample(np.arange(rows), np.arange(rows) + 1.0)
-    origin = np.r_[np.arange(30, rows), np.full(10, -1)]
-    change = Change(origin, np.zeros(len(origin), bool), np.zeros(len(origin), bool), rows, "ids")
-    blind = Arms(change, every, Sample(origin, origin + 1.0))
-    arms = with_controls(blind, seed=0)
+    origin = np.r_[np.arange(30, 100), np.full(10, -1)]
+    arms = arms_with(origin)
     assert list(arms)[:2] == [BEFORE, AFTER]
-    assert [str(arm) for arm in arms][2:] == [f"control {r + 1}" for r in range(controls)]
-    assert all(arm.role == "control" for arm in list(arms)[2:])
-    kept = [sample.rows for sample in list(arms.values())[2:]]
-    assert all(len(set(k)) == len(k) == rows - 20 for k in kept)
-    assert len({tuple(k) for k in kept}) == controls
-    assert np.array_equal(list(arms.values())[2].weights, kept[0] + 1.0)
-    origin = np.r_[origin, np.full(20, -1)]  # rows did not get fewer: the control of a fall is `before`
-    change = Change(origin, np.zeros(len(origin), bool), np.zeros(len(origin), bool), rows, "ids")
-    assert len(with_controls(Arms(change, every, Sample(origin, origin + 1.0)), seed=0)) == 2
+    assert [(arm.role, str(arm)) for arm in arms][2:] == [("control", f"control {r + 1}") for r in range(8)]
+    drawn = list(arms.values())[2:]
+    assert all(len(set(one.rows)) == len(one.rows) == 80 for one in drawn)
+    assert len({tuple(one.rows) for one in drawn}) == 8
+    assert np.array_equal(drawn[0].weights, drawn[0].rows + 1.0)
+    assert len(arms_with(np.r_[origin, np.full(20, -1)])) == 2  # not fewer: a fall's control is `before`
 
 
 def test_weights_are_dealt_out_at_random_where_they_differ():
@@ -69,15 +67,14 @@ def test_a_row_replaced_by_a_copy_of_another_is_a_row_fewer():
 
 
 def test_where_no_rows_are_gone_a_fall_is_compared_with_before():
-    audit = dw.audit(DATA, RELABELLED, held_out(), yardstick=yardstick(), ignore="all")
+    wrong = DATA.with_labels(np.where(np.arange(100) < 30, 1 - DATA.y, DATA.y))
+    audit = dw.audit(DATA, wrong, held_out(), yardstick=yardstick(), ignore="all")
     assert [str(arm) for arm in audit.table.arms] == ["before", "after"]
     assert (audit.control.selection, audit.control.value) == (audit.delta, pytest.approx(audit.before))
-    assert audit.control.replicates == 1
-    assert audit.verdict == "harmful"
+    assert (audit.control.replicates, audit.verdict) == (1, "harmful")
 
 
 def drawn(curate, **options):
-    """The plan of a method's draws."""
     opts = Options.parse("curate", {"yardstick": yardstick(), **options})
     return apply_to_draws(prepare("audit", {"the data": DATA}, held_out(), opts), DATA, curate)[1]
 
@@ -87,16 +84,14 @@ def test_a_hundred_draws_of_a_method():
     assert drawn(lambda D: D, pairs=7).count == 7
 
 
-def leaky(copies):
-    """A method that found the first test rows somewhere."""
-    return lambda D: dw.Dataset.concat([D, held_out().take(range(copies))])
-
-
 def test_a_method_that_makes_more_than_a_twentieth_of_what_scores_it_is_refused():
-    """Pairs of all 200 test rows: ten copies are 5 % and dropped, eleven are more and refused."""
-    fine = drawn(leaky(10), pairs=3, size=(20, 200))
-    draws = [fine.design.draw(i) for i in range(3)]
-    assert [len(draw.test.rows) for draw in draws] == [200] * 3
-    assert [len(draw.arms[AFTER].rows) for draw in draws] == [20] * 3
-    sentence = refusal(drawn, leaky(11), pairs=3, size=(20, 200))
-    assert "the method's output holds 6% of the test rows it is scored on" in sentence
+    """Pairs of all 200 test rows: ten copies of them are 5 % and dropped, eleven are more and refused."""
+
+    def leaky(copies):
+        return drawn(
+            lambda D: dw.Dataset.concat([D, held_out().take(range(copies))]), pairs=3, size=(20, 200)
+        )
+
+    draws = [leaky(10).design.draw(i) for i in range(3)]
+    assert [(len(draw.test.rows), len(draw.arms[AFTER].rows)) for draw in draws] == [(200, 20)] * 3
+    assert "the method's output holds 6% of the test rows it is scored on" in refusal(leaky, 11)

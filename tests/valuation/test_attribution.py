@@ -91,17 +91,14 @@ SELECTED = "kept rows look more like the test set"
 
 
 def test_a_choice_by_resemblance_is_named_with_what_it_alone_explains():
-    """Rows from elsewhere have labels the other way round; they go, and their labels are not why."""
+    """Rows from elsewhere have labels the other way round; they go, and their labels are not why. Six
+    removals of wrong labels; at 99 % one is named by chance in 6 % of such tests."""
     far = dw.Dataset(CLEAN.X + 4.0, 1 - CLEAN.y)
     found = audit(dw.Dataset.concat([CLEAN, far]), CLEAN)
     (note,) = (note for note in found.notes if SELECTED in note)
     alone = found.table.change("pmi", "resemblance", BEFORE).mean()
     assert f"{alone:+.3g} nats" in note
     assert alone > 0.5 * found.delta
-
-
-def test_and_not_where_wrong_labels_were_the_reason():
-    """Six removals of wrong labels; at 99 % one is named by chance in 6 % of such tests."""
     for seed in range(6):
         noisy, bad = flipped(classes(300, seed=40 + seed), 0.2, seed)
         found = audit(noisy, noisy.take(~bad))
@@ -139,7 +136,6 @@ def test_what_its_own_ensemble_does_is_recycled():
 
 
 def doubted(k=24):
-    """The rows with the lowest self-confidence."""
     return lowest_k(learnt().self_confidence("ensemble"), k)
 
 
@@ -162,10 +158,8 @@ def emptied(X):
 
 @pytest.mark.parametrize(("moved", "edited", "best"), [(0.0, 24, "drop"), (1e-4, 150, "drop_grid")])
 def test_rows_changed_for_show_do_not_choose_the_budget(moved, edited, best):
-    """Cells emptied where learners doubt are rows removed, and all others moved by a little under their ids.
-
-    Dropping as many rows as were edited would leave none: no such baseline is proposed.
-    """
+    """Cells emptied where learners doubt are rows removed, and all others moved by a little under their
+    ids. Dropping as many rows as were edited would leave none: no such baseline is proposed."""
     X = NOISY.X + moved * np.random.default_rng(0).normal(size=NOISY.X.shape)
     found = audit(with_ids(NOISY.X, NOISY.y), emptied(X))
     assert (found.change["edited"], found.verdict) == (edited, "recycled")
@@ -247,6 +241,5 @@ def test_moments_of_the_test_set_explain_new_rows_that_have_them():
     before = dw.Dataset(1.0 + CLEAN.X * np.array([3.0, 0.3, 2.0]), CLEAN.y)
     after = dw.Dataset(CLEAN.X + rng.normal(scale=0.4, size=CLEAN.X.shape), CLEAN.y)
     found = audit(before, after)
-    assert found.change["new"] == 150
-    assert found.attribution.best_baseline == "test_moments"
+    assert (found.change["new"], found.attribution.best_baseline) == (150, "test_moments")
     assert found.verdict != "informative"

@@ -1,6 +1,5 @@
 """Audits: verdicts where the truth is known, every design, callables that must not see what scores them."""
 
-import json
 import math
 
 import numpy as np
@@ -13,9 +12,8 @@ import dataworth as dw
 from dataworth.data.dataset import Dataset
 from dataworth.data.order import canonical
 from dataworth.measure.intervals import negligible
-from dataworth.valuation.audit.verdict import VERDICTS
 from dataworth.yardstick.yardstick import Yardstick
-from worlds import classes, flipped, held_out, yardstick
+from worlds import classes, flipped, held_out, on_the_yardstick, yardstick
 
 DATA = classes(160, seed=1)
 NOISY, BAD = flipped(DATA, 0.35, seed=1)
@@ -33,17 +31,12 @@ def true_rows(D):
     return D.take((D.X[:, 0] - D.X[:, 1] > 0) == (D.y == 1))
 
 
-# Verdicts where the truth is known
-
-
 @pytest.mark.parametrize(
     "options", [{}, {"design": "matched"} | SMALL_PAIRS, {"design": "proportional"} | SMALL_PAIRS]
 )
 def test_a_filter_of_wrong_labels_raises_the_information(options):
-    """A third of the labels wrong, then removed: shown for each of 30 seeds, in all three designs.
-
-    Blind baselines find many of them: informative for 25, recycled for 5 in the design whole.
-    """
+    """A third of the labels wrong, then removed: shown for each of 30 seeds, in all three designs. Blind
+    baselines find many of them: informative for 25, recycled for 5 in the design whole."""
     result = audit(NOISY, FILTERED, **options)
     rate = options.get("design") == "proportional"  # which has no baselines
     assert result.verdict in (("improved",) if rate else ("informative", "improved", "recycled"))
@@ -88,9 +81,6 @@ def test_truly_new_rows_are_informative_where_data_are_poor():
     assert (result.change["kept"], result.change["new"], result.change["removed"]) == (8, 292, 0)
 
 
-# Arms
-
-
 def test_calibration_is_the_log_loss_as_trained_and_at_the_best_tempering():
     """Raw: rows count as given, by the model's own predictive; doubling them moves it, and not the other."""
     test, data = held_out(), classes(120, seed=1)
@@ -132,30 +122,13 @@ def test_edited_features_count_as_they_are_after():
     assert result.interval[1] < 0
 
 
-# Designs
-
-
-@pytest.mark.parametrize("design", ["whole", "matched", "proportional", "equal-size", "pairs", "method"])
-def test_every_design_runs_and_says_what_it_answers(design):
-    few = {} if design == "whole" else {"pairs": 4, "size": 20}
-    given = {"curate": true_rows} if design == "method" else {"after": FILTERED}
-    result = audit(NOISY, **given, design=design, **few)
-    assert result.design == ("matched" if design == "pairs" else design)
-    assert result.question == json.loads(json.dumps(result.to_dict()))["question"]
-    assert result.verdict in ((None,) if design == "equal-size" else VERDICTS)
-    assert (result.control is None) == (design == "equal-size")
-    if design != "whole":
-        assert len(result.table) == 4
-        assert result.details.size == (20, 20)
-
-
 def test_rows_are_matched_in_the_design_row():
-    """Half of `before` removed: what is drawn loses about half, and the control loses as many."""
-    result = audit(DATA, DATA.take(range(0, 160, 2)), design="matched", pairs=30, size=40)
-    before, after, control = (result.table.column("data_rows", arm) for arm in ("before", "after", "control"))
+    """Half of `before` removed: what is drawn loses about half, and the control loses as many. A count is
+    hypergeometric with mean 20 and standard deviation 2.8; the mean of 30 within 5 of its deviations."""
+    table = audit(DATA, DATA.take(range(0, 160, 2)), design="matched", pairs=30, size=40).table
+    before, after, control = (table.column("data_rows", arm) for arm in ("before", "after", "control"))
     assert (before == 40).all()
     assert (after == control).all()
-    # hypergeometric with mean 20 and standard deviation 2.8; the mean of 30 within 5 of its deviations
     assert abs(after.mean() - 20) < 5 * 2.8 / math.sqrt(30)
     assert after.std() > 0
 
@@ -175,15 +148,12 @@ def test_rows_of_every_arm_in_the_designs_that_draw(design, before, after, rows)
     assert own == [[float(n)] * 3 for n in rows]
 
 
-# Callables
-
-
-def with_ids(data, prefix):
-    return Dataset(data.X, data.y, ids=[f"{prefix}{i}" for i in range(len(data))])
-
-
 def test_a_method_that_looks_at_the_test_set_is_scored_on_other_rows():
-    before, test, seen = with_ids(DATA, "d"), with_ids(held_out(), "t"), []
+    before, test = (
+        Dataset(data.X, data.y, ids=[f"{name}{i}" for i in range(len(data))])
+        for name, data in (("d", DATA), ("t", held_out()))
+    )
+    seen = []
 
     def curate(D, T):
         assert set(D.ids) <= set(before.ids)
@@ -193,24 +163,17 @@ def test_a_method_that_looks_at_the_test_set_is_scored_on_other_rows():
     options = {"yardstick": yardstick(), "pairs": 6, "size": (20, 15), "keep": True}
     result = dw.audit(before, test=test, curate=curate, **options)
     assert result.design == "method"
-    design = result.case.design
     for i, shown in enumerate(seen):
-        scored = canonical(test).ids[design.draw(i).test.rows - len(before)].tolist()
-        assert len(shown) == len(set(shown)) == 15
-        assert len(scored) == len(set(scored)) == 15
+        scored = canonical(test).ids[result.case.design.draw(i).test.rows - len(before)].tolist()
+        assert len(shown) == len(set(shown)) == len(scored) == len(set(scored)) == 15
         assert not set(shown) & set(scored)
-    assert len(seen) == 6
-    assert len({tuple(s) for s in seen}) == 6
-
-
-def test_a_callable_in_the_design_whole_is_what_it_makes():
-    """Up to the half of the test set that f(D, T) would take: f(D) gives the audit of f(D)'s result."""
-    by_callable, by_data = audit(NOISY, curate=true_rows, design="whole"), audit(NOISY, true_rows(NOISY))
-    assert by_callable.delta == by_data.delta
-    assert by_callable.change == by_data.change
+    assert len(seen) == len({tuple(s) for s in seen}) == 6
 
 
 def test_randomness_of_a_method_comes_from_the_seed():
+    """Without any, a callable in the design whole is what it makes."""
+    by_callable, by_data = audit(NOISY, curate=true_rows, design="whole"), audit(NOISY, true_rows(NOISY))
+    assert (by_callable.delta, by_callable.change) == (by_data.delta, by_data.change)
     drawn = []
 
     def thin_out(D, *, rng):
@@ -218,9 +181,8 @@ def test_randomness_of_a_method_comes_from_the_seed():
         drawn.append(rows.tolist())
         return D.take(rows)
 
-    first, again, other = (audit(NOISY, curate=thin_out, pairs=5, size=20, seed=s) for s in (1, 1, 2))
-    assert first.table.pmi.tobytes() == again.table.pmi.tobytes()
-    assert first.table.pmi.tobytes() != other.table.pmi.tobytes()
+    tables = [audit(NOISY, curate=thin_out, pairs=5, size=20, seed=s).table.pmi.tobytes() for s in (1, 1, 2)]
+    assert tables[0] == tables[1] != tables[2]
     assert drawn[:5] == drawn[5:10] != drawn[10:]
     assert len({tuple(rows) for rows in drawn[:5]}) == 5  # each pair has its own
     whole = [audit(NOISY, curate=thin_out, design="whole", seed=s).delta for s in (1, 1, 2)]
@@ -229,39 +191,29 @@ def test_randomness_of_a_method_comes_from_the_seed():
 
 def test_a_method_is_scored_on_what_it_made():
     """Pairs that draw the whole test set: the arm `after` is the PMI of what the method returned."""
-    yard, fresh = yardstick(), classes(15, seed=33)
+    yard, fresh, made = yardstick(), classes(15, seed=33), []
 
     def expected(data):
-        own, test = (Dataset(yard.features(part), part.y) for part in (data, held_out()))
-        return dw.pmi(own.with_weights([yard.tempering] * len(own)), test, model=yard.model).value
+        counted = on_the_yardstick(data).with_weights([yard.tempering] * len(data))
+        return dw.pmi(counted, on_the_yardstick(held_out()), model=yard.model).value
 
-    replaced = audit(DATA, curate=lambda D: fresh, pairs=3, size=(20, 200))
-    assert replaced.table.column("pmi", "after") == pytest.approx([expected(fresh)] * 3, abs=1e-5)
-    flipped_and_fresh = []
-
-    def rework(D):
-        flipped_and_fresh.append(Dataset.concat([D.with_labels(1 - D.y), fresh]))
-        return flipped_and_fresh[-1]
-
-    reworked = audit(DATA, curate=rework, pairs=3, size=(20, 200))
-    assert reworked.table.column("pmi", "after") == pytest.approx(
-        [expected(made) for made in flipped_and_fresh], abs=1e-5
-    )
-
-
-# Columns, labels, plain data
+    for rework in (lambda D: fresh, lambda D: Dataset.concat([D.with_labels(1 - D.y), fresh])):
+        made.clear()
+        found = audit(DATA, curate=lambda D, f=rework: made.append(f(D)) or made[-1], pairs=3, size=(20, 200))
+        after = found.table.column("pmi", "after")
+        assert after == pytest.approx([expected(one) for one in made[-3:]], abs=1e-5)
 
 
 def test_an_audit_runs_on_one_thread():
     """Threads that share small matrices wait for one another: twenty times as long on a shared machine."""
     seen = []
-
-    def curate(D):
-        seen.append({pool["num_threads"] for pool in threadpool_info()})
-        return D
-
     with threadpool_limits(2):
-        audit(DATA, curate=curate, pairs=2, size=20, ignore="all")
+        audit(
+            DATA,
+            curate=lambda D: seen.append({pool["num_threads"] for pool in threadpool_info()}) or D,
+            pairs=2,
+            size=20,
+        )
     assert seen
     assert all(counts == {1} for counts in seen)
 

@@ -16,16 +16,13 @@ from dataworth.valuation.audit.attribution import check
 from dataworth.valuation.audit.baselines import BASELINES, GROUP, all_baselines, budget_of, other_labels
 from dataworth.valuation.audit.edits import EDITORS, Cells
 from dataworth.valuation.audit.out_of_fold import CrossFit, lowest_k
-from worlds import classes, flipped, held_out, mixed, numeric_labels, refusal, yardstick
+from golden.sentences import all_refused
+from worlds import classes, flipped, held_out, mixed, numeric_labels, with_ids, yardstick
 
 YARD = yardstick()
 CLEAN = classes(150, seed=1)
 NOISY, BAD = flipped(CLEAN, 0.15, 1)
 LEARNT = ("yardstick", "boosting", "ensemble", "pruned_ensemble")
-
-
-def with_ids(data, X=None, y=None):
-    return dw.Dataset(data.X if X is None else X, data.y if y is None else y, ids=np.arange(len(data)))
 
 
 def curated(before, after):
@@ -58,8 +55,6 @@ def proposals(before, after, yard=YARD, known=None):
 def named(made, grid=False):
     return {name: one for name, one in made.items() if ("_grid" in name) == grid}
 
-
-# The contract
 
 MORE = classes(40, seed=9)
 CHANGED = {
@@ -121,18 +116,12 @@ def test_every_strategy_keeps_the_contract(kind, change):
         assert (one.cells is not None) == (name in {*EDITORS, "test_moments"})
 
 
-# What is answered to what
-
-
 def test_a_removal_is_answered_by_the_removal_of_as_many_doubted_rows():
     made, known, _ = proposals(NOISY, NOISY.take(~BAD))
     assert set(named(made)) - {"drop, near-deduplicate"} == set(LEARNT)
     for name, one in ((name, made[name]) for name in LEARNT):
         gone = np.setdiff1d(np.arange(len(NOISY)), one.rows)
         assert set(gone) == set(lowest_k(known.self_confidence(name), int(BAD.sum())))
-
-
-def test_a_removal_is_answered_by_dropping_copies_no_more_than_it_changed():
     data = dw.Dataset.concat([NOISY, NOISY.take(range(20))])
     made, _, _ = proposals(data, data.take(range(158)))  # 12 rows removed, of 20 copies
     assert made["drop, deduplicate"].rows.tolist() == [*range(150), *range(162, 170)]
@@ -252,9 +241,6 @@ def test_numeric_labels_are_relabelled_by_prediction_and_by_a_grid():
     assert np.array_equal(one.targets[changed], known.predictions["ensemble"][changed, 0])
 
 
-# Edits
-
-
 def edits_of(before, after, label):
     change = compare(before, after)
     rows = np.flatnonzero(change.edited)
@@ -262,7 +248,8 @@ def edits_of(before, after, label):
     return {name: editor(cells, np.random.default_rng(0)) for name, (editor, _) in EDITORS.items()}
 
 
-def test_a_rescaling_is_repeated_by_a_line():
+def test_rescaled_and_bent_columns_are_repeated_by_lines_and_curves():
+    """Of logarithms exactly; cells that were measured anew are not, for that is knowledge."""
     before, after = with_ids(CLEAN), with_ids(CLEAN, 1.0 + 0.7 * CLEAN.X)
     made = edits_of(before, after, np.eye(2)[YARD.targets(before).astype(int)])
     for name in ("affine_edit", "affine_edit_by_label"):
@@ -270,10 +257,6 @@ def test_a_rescaling_is_repeated_by_a_line():
     cells = made["permute_cells"]
     np.testing.assert_allclose(np.sort(cells, axis=0), np.sort(after.X, axis=0))
     assert not np.allclose(cells, after.X)
-
-
-def test_an_increasing_function_of_each_column_is_repeated():
-    """Of logarithms exactly; cells that were measured anew are not, for that is knowledge."""
     label = np.eye(2)[YARD.targets(CLEAN).astype(int)]
     before, after = with_ids(CLEAN), with_ids(CLEAN, np.log1p(CLEAN.X - CLEAN.X.min(axis=0)))
     np.testing.assert_allclose(edits_of(before, after, label)["monotone_edit"], after.X, atol=1e-9)
@@ -358,9 +341,6 @@ def test_editors_are_not_told_which_cells_were_wrong():
     assert not np.array_equal(moved, wrong)
 
 
-# Opponents of the user's
-
-
 class Oracle:
     """Knows which labels are right: whoever gives it as an opponent cannot be informative."""
 
@@ -377,7 +357,7 @@ def with_baselines(*more, **options):
     return dw.audit(NOISY, CLEAN, held_out(), yardstick=YARD, ignore="all", baselines=more, **options)
 
 
-def test_another_strategy_is_one_more_opponent():
+def test_other_strategies_are_more_opponents(monkeypatch):
     found = with_baselines(Oracle(), RandomSubset(0.9))
     assert found.attribution.external_gain.value <= 1e-6
     arms = {str(arm): arm.label for arm in found.table.arms}
@@ -385,8 +365,6 @@ def test_another_strategy_is_one_more_opponent():
     assert "baselines=[oracle, random-subset]" in found.replay.command
     assert found.table.column("data_rows", "random-subset").tolist() == [135.0] * len(held_out())
 
-
-def test_installed_packages_add_opponents(monkeypatch):
     class Point:
         @staticmethod
         def load():
@@ -401,18 +379,13 @@ def proposing(**wrong):
     return type("Mine", (Oracle,), {"name": "mine", "propose": lambda self, *known: [Sample(**made)]})
 
 
-@pytest.mark.parametrize(
-    ("given", "word"),
-    [
-        ([3], "a baseline is 3"),
-        ([lambda D, T: D], "does not see the test set"),
-        ([Oracle(), Oracle()], "two baselines 'oracle'"),
-        ([proposing(rows=np.array([150]))], "'mine' proposes"),
-        ([proposing(targets=np.full(150, 0.5))], "'mine' proposes"),
-        ([proposing(weights=np.full(150, -1.0))], "'mine' proposes"),
-        ([proposing(targets=np.zeros(3))], "'mine' proposes"),
-    ],
-)
-def test_what_is_no_baseline_is_refused(given, word):
-    assert word in refusal(with_baselines, *given)
-    assert "give a list" in refusal(all_baselines, Oracle())
+NO_BASELINES = [
+    [3], [lambda D, T: D], [Oracle(), Oracle()], [proposing(rows=np.array([150]))],
+    [proposing(targets=np.full(150, 0.5))], [proposing(weights=np.full(150, -1.0))],
+    [proposing(targets=np.zeros(3))],
+]  # fmt: skip
+
+
+def test_sentences():
+    cases = [(with_baselines, *given) for given in NO_BASELINES]
+    all_refused("baselines", [*cases, (all_baselines, Oracle())])

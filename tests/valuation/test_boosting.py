@@ -71,9 +71,6 @@ def test_weights_count_as_copies_do():
     copied = np.concatenate([np.zeros(60), np.ones(len(rows))])
     first, second = boosting(*both, np.array([once, copied]), 2)
     assert first == pytest.approx(second, abs=1e-9)
-
-
-def test_columns_that_are_constant_and_sets_of_one_row():
     X = np.ones((5, 2))
     found = boosting(X, np.array([0.0, 1.0, 1.0, 1.0, 1.0]), np.eye(5)[:2], 2)
     assert (found[0, :, 0] > 0.5).all()

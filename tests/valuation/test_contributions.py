@@ -35,13 +35,20 @@ def test_what_each_adds_and_what_is_redundant_is_the_total(world, yardstick, hon
     assert honest.redundant.value == pytest.approx(honest.total.value - sum(adds.values()))
     for one in honest.vendors:
         assert one.fraction == pytest.approx(one.marginal.value / honest.total.value)
+    wrong = vendors["c"].with_labels(1 - vendors["c"].y)
+    found = dw.contributions(
+        {"a": vendors["a"], "b": vendors["b"], "wrong": wrong}, test, yardstick=yardstick
+    )
+    assert added_by(found, "wrong") < 0.0
+    assert any(note.startswith("without wrong the others are worth more") for note in found.notes)
 
 
 def added_by(found, *names):
     return sum(one.marginal.value for one in found.vendors if one.name in names)
 
 
-def test_copies_add_nothing(world, yardstick, honest):
+def test_copies_and_second_names_add_nothing(world, yardstick, honest):
+    """What its owner gets falls on average (`dataworth study values --parts attacks`), not in each sample."""
     vendors, test = world
     twice = dw.Dataset.concat([vendors["a"], vendors["a"]])
     doubled = dw.contributions({**vendors, "a": twice}, test, yardstick=yardstick)
@@ -49,26 +56,11 @@ def test_copies_add_nothing(world, yardstick, honest):
     assert any("40 rows that stand in the data already" in note for note in doubled.notes)
     again = dw.contributions({**vendors, "d": vendors["a"]}, test, yardstick=yardstick)
     assert added_by(again, "a", "d") == pytest.approx(0.0, abs=1e-9)
-
-
-def test_a_second_name_changes_nothing_for_the_others(world, yardstick, honest):
-    """What its owner gets falls on average (`dataworth study values --parts attacks`), not in each sample."""
-    vendors, test = world
     c = vendors["c"]
     parts = {**vendors, "c": c.take(range(30)), "c too": c.take(range(30, 60))}
     both = dw.contributions(parts, test, yardstick=yardstick)
     assert both.total.value == pytest.approx(honest.total.value, abs=1e-6)
     assert added_by(both, "a") == pytest.approx(added_by(honest, "a"), abs=1e-6)
-
-
-def test_vendors_who_bring_harm_are_named(world, yardstick):
-    vendors, test = world
-    wrong = vendors["c"].with_labels(1 - vendors["c"].y)
-    found = dw.contributions(
-        {"a": vendors["a"], "b": vendors["b"], "wrong": wrong}, test, yardstick=yardstick
-    )
-    assert added_by(found, "wrong") < 0.0
-    assert any(note.startswith("without wrong the others are worth more") for note in found.notes)
 
 
 @pytest.mark.parametrize("count", [8, 9])

@@ -59,23 +59,26 @@ def test_what_is_beyond_is_a_sentence():
         wild = dw.Dataset(labels.X, labels.y * factor)
         assert "other units" in refusal(Yardstick.fit, wild)
     Yardstick.fit(scaled(TEST, 1e301), prior_variance=1.0)
+    assert "at most 1e+08" in refusal(dw.score, DATA, TEST, pairs=10**8 + 1, **FIXED)
+    with pytest.raises(dw.DataworthError, match="rows"):  # all there is to say of fewer pairs is the size
+        dw.score(DATA, TEST, pairs=10**8, size=1000, **FIXED)
 
 
-def test_a_row_that_is_far_beyond_the_test_set_is_as_far_as_counts():
+def test_no_row_counts_more_often_than_rows_can_be_counted():
     far = dw.Dataset(np.vstack([DATA.X, [[1.7e308, -1.7e308, 5e-324]]]), [*DATA.y, 1])
     assert np.isfinite(dw.score(far, TEST, **FIXED).value)
+    assert np.isfinite(dw.score(DATA.with_weights(np.full(60, 2.0**53)), TEST, **FIXED).value)
+    assert "no row counts more than 9e+15 times" in refusal(DATA.with_weights, np.full(60, 2.0**53 + 2))
+    assert dw.audit(DATA, DATA.take(DATA.y == DATA.y[0]), TEST, **FIXED).delta < 0
 
 
 def test_copies_count_as_weights():
-    """10⁵ copies of a few rows, and the same rows with weights."""
+    """10⁵ copies of a few rows, and the same rows with weights. Each distinct row counts once; if the
+    inverse of its weight is no number, as if there were no data."""
     which = np.random.default_rng(0).integers(0, 60, 100_000)
     many = dw.score(DATA.take(which), TEST, **FIXED).value
     counted = DATA.with_weights(np.bincount(which, minlength=60))
     assert many == pytest.approx(dw.score(counted, TEST, **FIXED).value, abs=1e-6)
-
-
-def test_weights_that_are_all_alike_do_not_matter():
-    """Each distinct row counts once; if the inverse of its weight is no number, as if there were no data."""
     plain = dw.score(DATA, TEST, **FIXED)
     for weight in (1e-300, 0.3, 2.0**53):
         assert dw.score(DATA.with_weights([weight] * 60), TEST, **FIXED).value == pytest.approx(plain.value)
@@ -88,18 +91,3 @@ def test_rows_that_hardly_count_beside_others_are_worth_nothing(weight):
     some = np.where(np.arange(60) < 30, weight, 1.0)
     half = dw.score(DATA.take(range(30, 60)), TEST, **FIXED).value
     assert dw.score(DATA.with_weights(some), TEST, **FIXED).value == pytest.approx(half, abs=1e-6)
-
-
-def test_no_row_counts_more_often_than_rows_can_be_counted():
-    assert np.isfinite(dw.score(DATA.with_weights(np.full(60, 2.0**53)), TEST, **FIXED).value)
-    assert "no row counts more than 9e+15 times" in refusal(DATA.with_weights, np.full(60, 2.0**53 + 2))
-
-
-def test_one_class_of_data_is_valued():
-    assert dw.audit(DATA, DATA.take(DATA.y == DATA.y[0]), TEST, **FIXED).delta < 0
-
-
-def test_no_more_pairs_than_can_be_listed():
-    assert "at most 1e+08" in refusal(dw.score, DATA, TEST, pairs=10**8 + 1, **FIXED)
-    with pytest.raises(dw.DataworthError, match="rows"):  # all there is to say of fewer pairs is the size
-        dw.score(DATA, TEST, pairs=10**8, size=1000, **FIXED)

@@ -51,13 +51,10 @@ def test_ranges_are_made_of_sampling_error_and_growth_and_widen_with_every_doubl
         assert high - low == pytest.approx(2 * 1.2 * np.sqrt(doublings) * np.hypot(0.3, 0.6 * growth))
 
 
-def test_the_sampling_error_is_told_from_small_parts():
+def test_a_value_that_falls_is_said_to_fall():
     """Parts of equal spread, independent here: √(1 − k/n) makes them look luckier, by 3 to 40 %."""
     found = curve_of(lambda k: 0 * k, sd=0.5, seed=1).sampling_sd(np.array([320.0]))
     assert 0.3 < found[0] < 0.9
-
-
-def test_a_value_that_falls_is_said_to_fall():
     assert curve_of(lambda k: -np.log(k), sd=0.01).decreasing
     assert not curve_of(lambda k: np.log(k), sd=0.01).decreasing
     assert not curve_of(lambda k: -0.001 * np.log(k), sd=0.5).decreasing
@@ -73,8 +70,7 @@ def test_a_forecast_of_data(tmp_path):
     true = dw.score(data.take(range(450)), T, yardstick=yard, ignore="all").value
     assert found.interval[0] < true < found.interval[1]
     now = dw.score(D, T, yardstick=yard, ignore="all").value
-    assert found.gain == pytest.approx(found.value - now)
-    assert found.rows_for_target == 150
+    assert (found.gain, found.rows_for_target) == (pytest.approx(found.value - now), 150)
     assert [one.rows for one in found.curve if not one.measured] == [300, 450, 600]
     with pytest.raises(dw.DataworthError, match="the data have 39 rows; a forecast needs 40 or more"):
         dw.forecast(D.take(range(39)), T, yardstick=yard)

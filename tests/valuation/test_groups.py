@@ -38,6 +38,7 @@ def whole(rows, groups):
 
 
 def test_pairs_of_a_score_draw_whole_groups():
+    """Six rows of data in groups of 4 are 8, seven test rows in groups of 5 are 10."""
     case = dw.score(DATA, TEST, pairs=6, size=(15, 12), **OPTIONS).case
     for i in range(6):
         draw = case.design.draw(i)
@@ -45,6 +46,9 @@ def test_pairs_of_a_score_draw_whole_groups():
         assert (len(data.rows), len(draw.test.rows)) == (16, 15)
         assert whole(data.rows, DATA.groups)
         assert whole(draw.test.rows - len(DATA), case.test.groups)
+    found = dw.score(DATA, TEST, pairs=4, size=(6, 7), **OPTIONS)
+    assert (found.details.size, found.table.rows()[0]["data_rows"]) == ((8, 10), 8)
+    assert found.per_row == pytest.approx(found.value / 10)
 
 
 def test_an_interval_over_pairs_rests_on_groups_and_not_on_rows():
@@ -97,13 +101,6 @@ def test_groups_of_one_row_each_change_nothing():
     for options in ({}, {"pairs": 4, "size": 20}):
         tables = [dw.score(*sets, **OPTIONS, **options).table.pmi.tobytes() for sets in (single, plain)]
         assert tables[0] == tables[1]
-
-
-def test_the_size_of_a_pair_is_told_as_it_was_drawn():
-    """Six rows of data in groups of 4 are 8, seven test rows in groups of 5 are 10."""
-    found = dw.score(DATA, TEST, pairs=4, size=(6, 7), **OPTIONS)
-    assert (found.details.size, found.table.rows()[0]["data_rows"]) == ((8, 10), 8)
-    assert found.per_row == pytest.approx(found.value / 10)
 
 
 def test_a_method_that_a_draw_of_whole_groups_fails_is_told_to_take_all_rows():

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import dataworth as dw
+from golden.sentences import all_refused
 from worlds import classes, flipped, held_out, refusal, yardstick
 
 DATA = classes(160, seed=1)
@@ -39,7 +40,6 @@ KINDS = {
 
 @cache
 def measured(kind, **options):
-    """A result of some kind, on 200 test rows."""
     return KINDS[kind](yardstick=yardstick(), ignore="all", **options)
 
 
@@ -64,11 +64,6 @@ def test_a_result_holds_no_rows_unless_asked_to(kind):
     assert result.case is None
     for call in (lambda: result.parts, lambda: result.to_dict(parts=True), lambda: dw.sensitivity(result)):
         assert "keep=True" in refusal(call)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_result_is_plain_data_in_nats_and_in_bits(kind):
-    result = measured(kind, keep=False)
     nats, bits = (json.loads(json.dumps(result.to_dict(bits=b))) for b in (False, True))
     assert (nats["unit"], bits["unit"]) == ("nats", "bits")
     assert nats["schema"].startswith(f"dataworth/{type(result).__name__.lower()[:4]}")
@@ -97,45 +92,19 @@ def test_two_processes_give_the_same_bits(kind):
     assert two.tobytes() == measured(kind, keep=False).table.values.tobytes()
 
 
-REFUSED = {
-    "the data is a list": (dw.score, [1, 2]),
-    "the data has no rows": (dw.score, DATA.take([])),
-    "2 features, but 3 are expected": (dw.score, dw.Dataset(DATA.X[:, :2], DATA.y)),
-    "label '2'": (dw.score, DATA.with_labels([2] * 160)),
-    "raw.csv: there is no such file": (dw.audit, "raw.csv", DATA),
-    "after is a ndarray": (dw.audit, DATA, DATA.X),
-    "after has no rows": (dw.audit, DATA, DATA.take([])),
-    "give either after=": (dw.audit, DATA, None),
-    "rank takes a dict": (dw.rank, [DATA]),
-    "takes a dict": (dw.rank, {}),
-    "contributions takes a dict": (dw.contributions, {"a": DATA}),
-    "a is a list": (dw.rank, {"a": [1]}),
-    "b has no rows": (dw.rank, {"a": DATA, "b": DATA.take([])}),
-    "'b': label '7'": (dw.rank, {"a": DATA, "b": DATA.with_labels([7] * 160)}),
-}
-
-
-@pytest.mark.parametrize("word", REFUSED)
-def test_what_is_no_data_is_refused(word):
-    function, *given = REFUSED[word]
-    assert word in refusal(function, *given, held_out(), yardstick=yardstick())
-
-
-NO_METHODS = {
-    "not both": {"after": DATA, "curate": half},
-    "curate must be a callable": {"curate": "filter"},
-    "must be a callable": {"curate": lambda D, T, more: D},
-    "curate returned a NoneType": {"curate": lambda D: None},
-    "returned a ndarray": {"curate": lambda D: D.X, "design": "whole"},
-    "test is a NoneType": {"after": DATA, "test": None},
-}
-
-
-@pytest.mark.parametrize("word", NO_METHODS)
-def test_what_is_no_method_is_refused(word):
-    assert word in refusal(dw.audit, DATA, **{"test": held_out(), **NO_METHODS[word]})
-
-
-def test_what_is_no_test_set_and_no_answer_is_refused():
-    assert "the test set is a ndarray" in refusal(dw.score, DATA, held_out().X)
-    assert "keep is 'yes'" in refusal(dw.score, DATA, held_out(), keep="yes")
+def test_sentences():
+    """What is no data, no method, no test set and no answer."""
+    test, none = held_out(), DATA.take([])
+    few, other = dw.Dataset(DATA.X[:, :2], DATA.y), DATA.with_labels([2] * 160)
+    given = [(dw.score, data) for data in ([1, 2], none, few, other)]
+    given += [(dw.audit, "raw.csv", DATA), *((dw.audit, DATA, after) for after in (DATA.X, none, None))]
+    given += [
+        (dw.rank, data) for data in ([DATA], {}, {"a": [1]}, *({"a": DATA, "b": b} for b in (none, other)))
+    ]
+    given += [(dw.contributions, {"a": DATA})]
+    cases = [lambda f=f, g=g: f(*g, test, yardstick=yardstick()) for f, *g in given]
+    methods = [{"after": DATA, "curate": half}, {"curate": "filter"}, {"curate": lambda D, T, more: D}]
+    methods += [{"curate": lambda D: None}, {"curate": lambda D: D.X, "design": "whole"}]
+    methods += [{"after": DATA, "test": None}]
+    cases += [lambda m=m: dw.audit(DATA, **{"test": test, **m}) for m in methods]
+    all_refused("results", [*cases, (dw.score, DATA, test.X), lambda: dw.score(DATA, test, keep="yes")])

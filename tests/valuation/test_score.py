@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,24 +10,17 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import r2_score
 
 import dataworth as dw
-from dataworth.data.dataset import Dataset
 from dataworth.data.order import canonical
 from dataworth.evidence.tempering import mixture
 from dataworth.measure.designs import Sample, Whole
 from reference import mixed
-from worlds import classes, flipped, held_out, numeric_labels, refusal, yardstick
+from worlds import classes, flipped, held_out, numeric_labels, on_the_yardstick, refusal, yardstick
 
 DATA = classes(120, seed=1)
 
 
 def score(D=DATA, **options):
     return dw.score(D, held_out(), yardstick=yardstick(), ignore="all", **options)
-
-
-def on_the_yardstick(data):
-    """The data as `pmi` takes them: the yardstick's features and 0/1 labels."""
-    yard = yardstick()
-    return Dataset(yard.features(data), yard.targets(data), weights=data.weights)
 
 
 def test_every_block_is_the_mixture_of_what_the_temperings_say_of_its_rows():
@@ -123,7 +115,6 @@ def test_accuracy_is_that_of_the_posterior_at_its_tempering():
 
 def test_r_squared_is_that_of_scikit_learn_on_the_test_set():
     """Twenty blocks of ten rows: their mean is that of all rows; the data's labels do not set the scale.
-
     The yardstick's unit is rounded to four digits."""
     T, D = numeric_labels(200, seed=5), numeric_labels(150, seed=6)
     wrong = D.with_labels(D.y + np.where(np.arange(150) % 5 == 0, 20.0, 0.0))
@@ -189,18 +180,9 @@ def test_the_interval_over_pairs_covers_more_than_drawing():
     assert any("only more rows help" in note for note in result.notes)
 
 
-def test_less_than_two_blocks_have_no_interval():
-    result = score(size=(61, 20), pairs=3)
-    assert (result.stderr, result.interval, result.to_dict()["interval"]) == (None, None, None)
-    assert any("no interval" in note for note in result.notes)
-    assert score(size=(60, 20), pairs=3).interval is not None
-
-
 def test_precision_sets_the_number_of_pairs():
-    """k = (s/ε)², so half the error takes four times the pairs; what it reaches is what was asked for.
-
-    The pilot knows s to about 10 %; the error reached is within 40 % of the one asked for (four times that).
-    """
+    """k = (s/ε)², so half the error takes four times the pairs; what it reaches is what was asked for. The
+    pilot knows s to about 10 %; the error reached is within 40 % of the one asked for (four times that)."""
     data, test = numeric_labels(120, seed=5), numeric_labels(200, seed=6)
     asked = {"size": 15, "yardstick": dw.Yardstick.fit(test, prior_variance=1.0), "ignore": "all"}
     coarse, fine = (dw.score(data, test, precision=one, **asked) for one in (0.08, 0.04))
@@ -210,20 +192,10 @@ def test_precision_sets_the_number_of_pairs():
     assert fine.details.monte_carlo_stderr == pytest.approx(0.04, rel=0.4)
 
 
-def test_progress_is_told():
-    told = []
-    expect, update = lambda seconds: told.append(seconds >= 0), lambda *step: told.append(step)
-    score(progress=SimpleNamespace(expect=expect, update=update))
-    assert told == [True, (1, 1)]  # the one arm is what the estimate is from
-
-
-def test_a_test_set_of_few_rows_with_a_foreign_yardstick():
+def test_a_pair_of_all_rows_is_the_pmi_of_both_sets():
     few = held_out().take(range(8))
     assert dw.score(DATA, few, yardstick=yardstick()).details.blocks == 2
     assert "7 test rows" in refusal(dw.score, DATA, few.take(range(7)), yardstick=yardstick())
-
-
-def test_a_pair_of_all_rows_is_the_pmi_of_both_sets():
     result = score(pairs=2, size=(len(DATA), len(held_out())))
     counted = on_the_yardstick(DATA).with_weights(np.full(len(DATA), yardstick().tempering))
     expected = dw.pmi(counted, on_the_yardstick(held_out()), model=yardstick().model)

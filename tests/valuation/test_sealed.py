@@ -14,19 +14,16 @@ from scipy.stats import norm
 import dataworth as dw
 from commands import call
 from dataworth.atomic import BLANK, CHECKSUM, with_checksum
-from dataworth.data.dataset import Dataset
 from dataworth.data.keys import commit
 from dataworth.data.labels import Classes, Numeric
-from dataworth.errors import DataworthError
 from dataworth.measure.designs import DATA, Sample, Whole
 from dataworth.measure.options import Options
 from dataworth.measure.prepare import Pool
 from dataworth.measure.tempered import Predictions, Task
-from dataworth.models import InverseGamma, Linear, Logistic, Softmax
 from dataworth.valuation.sealed import Sealed, check_sealed, doubts, measure_sealed, seal, sealed_arm
 from dataworth.yardstick.candidates import Trial
 from dataworth.yardstick.recipe import Recipe
-from dataworth.yardstick.yardstick import Yardstick
+from golden.sentences import all_recorded, all_refused
 from reference import mixed
 from worlds import classes, flipped, numeric_labels, refusal
 
@@ -36,8 +33,8 @@ KEY = "a key of sixteen or more"
 
 def by_hand(k, model, labels):
     """A yardstick that takes k features as they are."""
-    columns = Dataset(np.zeros((1, k)), [0]).columns
-    return Yardstick(
+    columns = dw.Dataset(np.zeros((1, k)), [0]).columns
+    return dw.Yardstick(
         recipe=Recipe.plain(columns),
         labels=labels,
         model=model,
@@ -49,21 +46,18 @@ def by_hand(k, model, labels):
 
 
 def plain(k=2, prior_variance=1.0):
-    return by_hand(k, Logistic(prior_variance), Classes(("0", "1")))
+    return by_hand(k, dw.Logistic(prior_variance), Classes(("0", "1")))
 
 
 def measured(candidates, test, yard, **options):
-    """Candidates as `rank` measures them."""
     return measure_sealed("rank", candidates, test, Options.parse("rank", {"yardstick": yard, **options}))
 
 
 def values(candidates, test, yard, **options):
-    """The value of each candidate on each block."""
     return measured(candidates, test, yard, **options).table.pmi
 
 
 def blocks_of(test, count, seed=0):
-    """The test blocks of the design whole."""
     design = Whole({}, Sample(np.arange(len(test))), count, seed)
     return [test.take(design.draw(i).test.rows) for i in range(count)]
 
@@ -74,26 +68,24 @@ SETS = {
     "wrong labels": (flipped(classes(80, 3), 0.25, 0)[0], classes(300, 4)),
     "doubled rows": (classes(60, 5).take(np.r_[0:60, 0:60]), classes(300, 6)),
     "some rows thrice": (classes(60, 5).take(np.r_[0:60, 0:20, 0:20]), classes(300, 6)),
-    "stretched": (Dataset(3.0 * classes(80, 7).X, classes(80, 7).y), classes(300, 8)),
+    "stretched": (dw.Dataset(3.0 * classes(80, 7).X, classes(80, 7).y), classes(300, 8)),
 }
 
 
 @pytest.mark.parametrize("name", SETS)
 def test_sealing_changes_nothing(name):
     data, test = SETS[name]
-    yard = Yardstick.fit(test)
+    yard = dw.Yardstick.fit(test)
     told = [dw.score(one, test, yardstick=yard, ignore="all") for one in (data, seal(data, yard))]
     assert told[1].value == pytest.approx(told[0].value, abs=1e-3)  # a file's sites are settled further
     assert told[1].accuracy.value == pytest.approx(told[0].accuracy.value)
 
 
 def test_sharpening_gains_nothing():
-    """Who sends a precision that is too high is scored as if they had not.
-
-    What is left is a window's edge, and the share of the prior in a precision.
-    """
+    """Who sends a precision that is too high is scored as if they had not. What is left is a window's
+    edge, and the share of the prior in a precision."""
     data, test = classes(60, 21), classes(300, 22)
-    yard = Yardstick.fit(test)
+    yard = dw.Yardstick.fit(test)
     honest = seal(data, yard)
     forged = replace(honest, precision=2.0 * honest.precision, weight=2.0 * honest.weight)
     found = values({"honest": honest, "forged": forged}, test, yard).mean(axis=0)
@@ -103,10 +95,10 @@ def test_sharpening_gains_nothing():
 def test_the_scores_of_sealed_data_are_the_mixture_over_temperings():
     """By Gaussians known in full: y ~ N(xμ, xP⁻¹x + s²) of every row, tempered, on a grid of 25."""
     rng = np.random.default_rng(0)
-    yard = by_hand(2, Linear(1.0, 0.5, intercept=False), Numeric())
+    yard = by_hand(2, dw.Linear(1.0, 0.5, intercept=False), Numeric())
     X = rng.normal(size=(50, 2))
     y = X @ [1.0, -0.5] + 0.5 * rng.normal(size=50)
-    honest, test = seal(Dataset(X[:10], y[:10]), yard), Dataset(X[10:], y[10:])
+    honest, test = seal(dw.Dataset(X[:10], y[:10]), yard), dw.Dataset(X[10:], y[10:])
 
     def says(precision, mean, block):
         spread = np.sqrt(np.einsum("ij,ij->i", block.X @ np.linalg.inv(precision), block.X) + 0.5)
@@ -137,8 +129,7 @@ def file(sealed, tmp_path):
 def test_a_file_comes_back_bit_by_bit(sealed, file):
     loaded = Sealed.load(file)
     assert loaded.mean.tobytes() == sealed.mean.tobytes()
-    assert loaded.precision.tobytes() == sealed.precision.tobytes()
-    assert loaded.facts() == sealed.facts()
+    assert (loaded.precision.tobytes(), loaded.facts()) == (sealed.precision.tobytes(), sealed.facts())
     assert loaded.content_hash() == sealed.content_hash()
     again = seal(classes(60, 10, d=2), plain(), key=KEY)
     again.save(file.with_name("again.safetensors"))
@@ -188,36 +179,30 @@ def in_facts(**changes):
 
 
 HEADERS = {
-    "other type": in_header(dtype="F32"),
-    "huge shape": in_header(shape=[10**9, 10**9]),
+    "other type": in_header(dtype="F32"), "huge shape": in_header(shape=[10**9, 10**9]),
     "offsets overlap": in_header(data_offsets=[0, 72]),
     "one array more": lambda header, facts: header.update(more=header["mean"]),
     "no metadata": lambda header, facts: header.pop("__metadata__") and None,
     "more metadata": lambda header, facts: header["__metadata__"].update(more="1"),
-    "not UTF-8": lambda header, facts: b'{"\xff\xfe": 1}',
-    "deep": lambda header, facts: b"[" * 200_000,
+    "not UTF-8": lambda header, facts: b'{"\xff\xfe": 1}', "deep": lambda header, facts: b"[" * 200_000,
     "NaN in it": lambda header, facts: b'{"mean": NaN}',
     "twice the same name": lambda header, facts: (
         json.dumps(header)[:-1] + ', "mean": ' + json.dumps(header["mean"]) + "}"
     ).encode(),
     "other schema": in_facts(schema="dataworth/sealed/3"),
     "no checksum": lambda header, facts: facts.pop("checksum") and None,
-    "rows are huge": in_facts(rows=10**30),
-    "weight is negative": in_facts(weight=-1.0),
+    "rows are huge": in_facts(rows=10**30), "weight is negative": in_facts(weight=-1.0),
     "counts are not the rows": in_facts(counts={"0": 1, "1": 1}),
-    "yardstick is no hash": in_facts(yardstick="abc"),
-    "version with an escape": in_facts(version="\x1b[31m"),
+    "yardstick is no hash": in_facts(yardstick="abc"), "version with an escape": in_facts(version="\x1b[31m"),
     "more facts": in_facts(more=1),
-}
+}  # fmt: skip
 
 
 FILES = {name: edited(change) for name, change in HEADERS.items()} | {
-    "seven bytes": lambda raw: raw[:7],
-    "cut short": lambda raw: raw[:-8],
-    "eight bytes more": lambda raw: raw + bytes(8),
-    "text": lambda raw: b"x,y\n1,2\n" * 50,
+    "seven bytes": lambda raw: raw[:7], "cut short": lambda raw: raw[:-8],
+    "eight bytes more": lambda raw: raw + bytes(8), "text": lambda raw: b"x,y\n1,2\n" * 50,
     "a header of 2**63 bytes": lambda raw: struct.pack("<Q", 2**63) + raw[8:],
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -253,11 +238,9 @@ def test_forgeries_that_show_are_refused(sealed, name):
 
 
 def test_honest_posteriors_are_never_refused():
-    """Few and many rows, narrow and wide priors, separable, random and one-class labels, weights.
-
-    Of numeric labels the intercept's precision is known exactly.
-    """
-    yard = by_hand(3, Linear(0.7, 0.3), Numeric())
+    """Few and many rows, narrow and wide priors, separable, random and one-class labels, weights. Of
+    numeric labels the intercept's precision is known exactly."""
+    yard = by_hand(3, dw.Linear(0.7, 0.3), Numeric())
     honest = seal(numeric_labels(50, 1), yard)
     check_sealed(honest, yard, "v")
     for rows in (49, 51):
@@ -267,7 +250,7 @@ def test_honest_posteriors_are_never_refused():
         k, n = int(rng.choice([1, 3, 20])), int(rng.choice([1, 2, 10, 80]))
         X = 10 ** rng.uniform(-1, 1.5) * rng.normal(size=(n, k))
         y = [X[:, 0] > 0, rng.random(n) < 0.5, np.ones(n)][rng.integers(3)]
-        data = Dataset(X, np.asarray(y, dtype=int), weights=rng.choice([0.1, 1.0, 5.0], size=n))
+        data = dw.Dataset(X, np.asarray(y, dtype=int), weights=rng.choice([0.1, 1.0, 5.0], size=n))
         yard = plain(k, 10 ** rng.uniform(-4, 3))
         check_sealed(seal(data, yard), yard, "v")
 
@@ -287,7 +270,7 @@ def test_claims_that_rows_cannot_back_are_doubted(sealed):
 def test_score_and_rank_take_sealed_data(sealed):
     """A third of the open rows stand there twice, two stand in the test set; some checks need rows of all."""
     yard, test, other = plain(), classes(80, 11, d=2), classes(40, 14, d=2)
-    twice = Dataset.concat([other, other.take(range(20)), test.take(range(2))])
+    twice = dw.Dataset.concat([other, other.take(range(20)), test.take(range(2))])
     one = dw.score(sealed, test, yardstick=yard)
     ranking = dw.rank({"v": sealed, "twice": twice}, test, yardstick=yard)
     assert {r.name: r.value for r in ranking}["v"] == pytest.approx(one.value)
@@ -311,53 +294,37 @@ def folder(tmp_path_factory):
     for name, data in parts.items():
         columns = {f"x{j}": column for j, column in enumerate(data.X.T)}
         pyarrow.csv.write_csv(pa.table(columns | {"label": data.y}), folder / f"{name}.csv")
-    Yardstick.fit(dw.read(folder / "test.csv"), prior_variance=1.0).save(folder / "y.json")
-    seal(dw.read(folder / "vendor.csv"), Yardstick.load(folder / "y.json")).save(folder / "v.safetensors")
+    dw.Yardstick.fit(dw.read(folder / "test.csv"), prior_variance=1.0).save(folder / "y.json")
+    seal(dw.read(folder / "vendor.csv"), dw.Yardstick.load(folder / "y.json")).save(folder / "v.safetensors")
     return folder
 
 
-TEST = ("--test", "test.csv")
-REFUSED = {
-    "an audit needs rows": ("audit", "v.safetensors", "other.csv", *TEST),
-    "": ("score", "other.csv", "--test", "v.safetensors"),
-    "form": ("rank", "v.safetensors", *TEST, "--form", "kl"),
-    "design": ("score", "v.safetensors", *TEST, "--pairs", "10"),
-    "--yardstick": ("score", "v.safetensors", *TEST, "--prior-variance", "2"),
-    "without rows": ("seal", "v.safetensors", "--yardstick", "y.json", "-o", "w.safetensors"),
-    ".safetensors": ("seal", "other.csv", "--yardstick", "y.json", "-o", "w.csv"),
-    "--force": ("seal", "vendor.csv", "--yardstick", "y.json", "-o", "v.safetensors"),
-}
+REFUSED = """
+    audit v.safetensors other.csv --test test.csv | score other.csv --test v.safetensors
+    rank v.safetensors --test test.csv --form kl | score v.safetensors --test test.csv --pairs 10
+    score v.safetensors --test test.csv --prior-variance 2 | seal other.csv --yardstick y.json -o w.csv
+    seal v.safetensors --yardstick y.json -o w.safetensors
+    seal vendor.csv --yardstick y.json -o v.safetensors
+"""
 
 
-@pytest.mark.parametrize("word", REFUSED)
-def test_what_needs_rows_is_refused_in_one_sentence(folder, monkeypatch, word):
+def test_sentences(folder, monkeypatch, sealed, tmp_path):
     monkeypatch.chdir(folder)
-    code, out, err = call(*REFUSED[word])
-    sentences = [line for line in err.splitlines() if "guessed" not in line and not line.endswith("…")]
-    assert (code, out, len(sentences)) == (2, "", 1), err
-    assert word in sentences[0]
-
-
-def test_likely_mistakes_are_sentences(sealed, tmp_path):
-    data, test = classes(30, 17), classes(60, 18)
-    three = by_hand(3, Softmax(1.0), Classes(("0", "1", "2")))
-    unknown = by_hand(3, Linear(1.0, InverseGamma(2.0, 1.0)), Numeric())
-    huge = tmp_path / "huge.safetensors"
-    with huge.open("wb") as file:
+    said = []
+    for words in REFUSED.strip().replace("\n", "|").split("|"):
+        code, out, err = call(*words.split())
+        said += [line for line in err.splitlines() if "guessed" not in line and not line.endswith("…")]
+        assert (code, out) == (2, "")
+    all_recorded("sealed-commands", said, folder)
+    data, test, places = classes(30, 17), classes(60, 18), [tmp_path, tmp_path / "none", tmp_path / "huge"]
+    three = by_hand(3, dw.Softmax(1.0), Classes(("0", "1", "2")))
+    unknown = by_hand(3, dw.Linear(1.0, dw.InverseGamma(2.0, 1.0)), Numeric())
+    with places[2].open("wb") as file:
         file.truncate(2**40)  # sparse
-    for words, refused in {
-        "Yardstick.load": (seal, data, "y.json"),
-        "cannot be sealed": (seal, data, three),
-        "posterior cannot be sealed": (seal, numeric_labels(20, 16), unknown),
-        "no path": (Sealed.load, 3),
-        "directory": (Sealed.load, tmp_path),
-        "no file": (Sealed.load, tmp_path / "none.safetensors"),
-        "larger": (Sealed.load, huge),
-        ".safetensors": (sealed.save, tmp_path / "x.txt"),
-        "cannot be written": (sealed.save, tmp_path / "none" / "x.safetensors"),
-        "before is sealed, and has no rows": (dw.audit, sealed, data, test),
-    }.items():
-        assert words in refusal(*refused)
+    cases = [(seal, data, "y.json"), (seal, data, three), (seal, numeric_labels(20, 16), unknown)]
+    cases += [(Sealed.load, place) for place in (3, *places)]
+    cases += [(sealed.save, tmp_path / name) for name in ("x.txt", "none/x.safetensors")]
+    all_refused("sealed", [*cases, (dw.audit, sealed, data, test)], tmp_path)
 
 
 def mutate(raw, rng):
@@ -389,7 +356,7 @@ def test_mutants_are_refused_or_scored(file, tmp_path):
         place.write_bytes(restamped(mutate(raw, rng)))
         try:
             found = values({"v": Sealed.load(place)}, test, plain())
-        except DataworthError as error:
+        except dw.DataworthError as error:
             refused.append(str(error))
         else:
             assert np.isfinite(found).all()
@@ -408,13 +375,13 @@ def test_classes_are_those_of_quadrature():
         terms = (s * (x * slope + intercept) for s, x in zip(signs, part.X[:, 0], strict=True))
         return -sum(np.logaddexp(0.0, -f) for f in terms)
 
-    yard, off = by_hand(1, Logistic(4.0, "ep"), Classes(("0", "1"))), []
+    yard, off = by_hand(1, dw.Logistic(4.0, "ep"), Classes(("0", "1"))), []
     for data_seed, test_seed in ((3, 4), (30, 130), (31, 131)):
         drawn = classes(25, data_seed, d=2), classes(48, test_seed, d=2)
-        data, test = (Dataset(part.X[:, :1], part.y) for part in drawn)
+        data, test = (dw.Dataset(part.X[:, :1], part.y) for part in drawn)
         given = log_likelihood(data) - (slope**2 + intercept**2) / (2 * 4.0)
-        pool = Pool.build(yard, {"test": test}, Logistic(4.0, "ep"))
-        posterior = sealed_arm(pool, Logistic(4.0, "ep"), seal(data, yard), "a", 0.0)
+        pool = Pool.build(yard, {"test": test}, dw.Logistic(4.0, "ep"))
+        posterior = sealed_arm(pool, dw.Logistic(4.0, "ep"), seal(data, yard), "a", 0.0)
         task = Task.of(Whole({}, pool.samples["test"], 12, 0), pool, 12, bounded=True, given={})
         rows = Predictions.of(task, DATA, posterior)
         said = np.bincount(rows.block, rows.scores(0))

@@ -14,7 +14,8 @@ from dataworth.measure.parts import columns
 from dataworth.valuation.sensitivity import AtPrior, Sensitivity, sensitivity
 from dataworth.yardstick.predictive import half_given_half
 from dataworth.yardstick.search import searched
-from worlds import classes, flipped, held_out, refusal, yardstick
+from golden.sentences import all_refused
+from worlds import classes, flipped, held_out, yardstick
 
 NOISY, BAD = flipped(classes(150, 1), 0.2, 1)
 CLEAN = NOISY.take(~BAD)
@@ -98,7 +99,8 @@ def test_every_point_is_a_measurement_of_its_own(audit, over_priors):
     assert over_priors.at(chosen).value.value == pytest.approx(audit.delta, abs=1e-6)
 
 
-def test_held_out_is_half_given_half_on_the_yardsticks_own_halves(over_priors):
+def test_held_out_is_half_given_half_and_two_nats_are_plausible(over_priors, score):
+    """A tenth below the chosen C, off every grid, is; a thousandth of it is not."""
     yard, T = yardstick(), canonical(held_out())
     sample, splits = searched(T, yard.seed, yard.kind)
     expected = half_given_half(
@@ -106,10 +108,6 @@ def test_held_out_is_half_given_half_on_the_yardsticks_own_halves(over_priors):
     )
     assert over_priors.at(over_priors.chosen).held_out == pytest.approx(expected, abs=1e-6)
     assert over_priors.at(over_priors.chosen).plausible
-
-
-def test_any_prior_within_two_nats_is_plausible(score):
-    """A tenth below the chosen C, off every grid, is; a thousandth of it is not."""
     chosen = yardstick().model.prior_variance
     found = sensitivity(score, priors=[1e-3 * chosen, chosen / 10**0.5, chosen / 1.1])
     near = [point.held_out >= found.at(chosen).held_out - 1.92 for point in found.points]
@@ -117,14 +115,9 @@ def test_any_prior_within_two_nats_is_plausible(score):
     assert [near[0], near[2]] == [False, True]
 
 
-@pytest.mark.parametrize(
-    ("call", "word"),
-    [(lambda s: sensitivity(3), "give what score, audit or rank returned")]
-    + [(lambda s: sensitivity(s, priors=[]), "priors is empty")]
-    + [(lambda s, c=c: sensitivity(s, priors=[c]), "a prior variance is") for c in (0.0, -1.0, np.nan, "1")],
-)
-def test_what_is_no_result_and_no_prior_is_refused(score, call, word):
-    assert word in refusal(call, score)
+def test_sentences(score):
+    cases = [lambda p=p: sensitivity(score, priors=p) for p in ([], [0.0], [-1.0], [np.nan], ["1"])]
+    all_refused("sensitivity", [(sensitivity, 3), *cases])
 
 
 def at(prior, value, conclusion, held_out=0.0, plausible=True):
@@ -132,31 +125,14 @@ def at(prior, value, conclusion, held_out=0.0, plausible=True):
     return AtPrior(prior, value, conclusion, held_out, plausible)
 
 
-def test_what_is_said_of_priors_that_disagree():
-    points = (
-        at(0.1, 1.0, "costly", -3.0, plausible=False),
-        at(1.0, 1.0, "informative", -1.0),
-        at(10.0, 1.0, "inconclusive", -2.0),
-    )
-    found = Sensitivity("audit", points, chosen=1.0)
-    assert found.by_held_out == 1.0
-    steady, alone = (*points[:2], at(10.0, 1.0, "informative")), points[:2]
-    told = {points: "also inconclusive", steady: "every plausible prior", alone: "no other given prior"}
-    for given, words in told.items():
-        assert words in replace(found, points=given).summary
-
-
 @pytest.mark.parametrize(
     ("other", "expected"),
     [
-        (at(3.0, 1.1, "informative"), (True, True, True)),
-        (at(3.0, 1.3, "informative"), (True, True, False)),
-        (at(3.0, 1.1, "improved"), (True, False, True)),
-        (at(3.0, -0.1, "harmful"), (False, False, False)),
+        (at(3.0, 1.1, "informative"), (True, True, True)), (at(3.0, 1.3, "informative"), (True, True, False)),
+        (at(3.0, 1.1, "improved"), (True, False, True)), (at(3.0, -0.1, "harmful"), (False, False, False)),
         (at(3.0, -0.1, "harmful", plausible=False), (True, True, True)),
     ],
-)
+)  # fmt: skip
 def test_sign_conclusion_and_size_are_robust_each_by_itself(other, expected):
     found = Sensitivity("audit", (at(1.0, 1.0, "informative"), other), 1.0)
-    assert tuple(found.robust.values()) == expected
-    assert ("not the" in found.summary) == (not all(expected))
+    assert (tuple(found.robust.values()), "not the" in found.summary) == (expected, not all(expected))

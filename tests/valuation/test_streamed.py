@@ -114,17 +114,38 @@ def test_ids_and_groups(tmp_path):
     whole = dw.score(rows, test, **asked)
     assert whole.notes[0].startswith("2 test rows also in the data: 2 rows")
     found = dw.score(write(rows, tmp_path / "a.parquet", 90), test, stream=True, **asked)
-    assert found.value == pytest.approx(whole.value, abs=1e-6)
-    assert found.details.data_rows == 398
+    assert (found.value, found.details.data_rows) == (pytest.approx(whole.value, abs=1e-6), 398)
     assert found.notes[0].split(":")[0] == whole.notes[0].split(":")[0]
     groups = next(note for note in whole.notes if "of the test set" in note).split("; ")[-1]
     assert groups in found.notes[0]
 
 
-def test_many_test_rows_in_the_data_are_refused(numbers, tmp_path):
+def test_refusals(numbers, tmp_path, monkeypatch):
+    """700 rows for five coefficients, 140 each."""
     _, rows, test, asked, _ = numbers
     file = write(pa.concat_tables([rows, test.slice(0, 9)]), tmp_path / "a.parquet")
     assert "9 of 160 test rows (6%) also stand in" in refusal(dw.score, file, test, stream=True, **asked)
+    file, rows, test, asked, _ = numbers
+
+    def of(**more):
+        return refusal(dw.score, file, test, stream=True, **(asked | more))
+
+    assert "drop one" in of(sample=10)
+    assert "sample=" in of(form="product")
+    assert "design whole" in of(pairs=20)
+    assert "only score" in refusal(dw.audit, before=file, after=file, test=test, stream=True)
+    several = rows.set_column(4, "label", [np.arange(len(rows)) % 3])
+    tests = test.set_column(4, "label", [np.arange(len(test)) % 3])
+    said = refusal(dw.score, write(several, tmp_path / "a.parquet"), tests, stream=True, prior_variance=1.0)
+    assert "softmax" in said
+    assert "sample=" in said
+    assert "Parquet and text" in refusal(dw.score, rows, test, stream=True, **asked)
+    gap = rows.set_column(0, "a0", [pa.array([None, *rows["a0"].to_pylist()[1:]], pa.float32())])
+    said = refusal(dw.score, write(gap, tmp_path / "b.parquet"), test, stream=True, **asked)
+    assert "missing values" in said
+    file, _, test, asked, _ = numbers
+    monkeypatch.setattr(streamed, "MANY", 141)
+    assert "too few for passes" in refusal(dw.score, file, test, stream=True, **asked)
 
 
 @pytest.mark.parametrize(("suffix", "where"), [(".csv", "rows 301 to 400"), (".parquet", "rows 281 to 400")])
@@ -148,34 +169,6 @@ def test_rows_are_counted_from_1_over_the_whole_file(tmp_path, monkeypatch, suff
     assert said.startswith(f"{path}, {where}: label '7' does not occur in the test set")
 
 
-def test_refusals(numbers, tmp_path):
-    file, rows, test, asked, _ = numbers
-
-    def of(**more):
-        return refusal(dw.score, file, test, stream=True, **(asked | more))
-
-    assert "drop one" in of(sample=10)
-    assert "sample=" in of(form="product")
-    assert "design whole" in of(pairs=20)
-    assert "only score" in refusal(dw.audit, before=file, after=file, test=test, stream=True)
-    several = rows.set_column(4, "label", [np.arange(len(rows)) % 3])
-    tests = test.set_column(4, "label", [np.arange(len(test)) % 3])
-    said = refusal(dw.score, write(several, tmp_path / "a.parquet"), tests, stream=True, prior_variance=1.0)
-    assert "softmax" in said
-    assert "sample=" in said
-    assert "Parquet and text" in refusal(dw.score, rows, test, stream=True, **asked)
-    gap = rows.set_column(0, "a0", [pa.array([None, *rows["a0"].to_pylist()[1:]], pa.float32())])
-    said = refusal(dw.score, write(gap, tmp_path / "b.parquet"), test, stream=True, **asked)
-    assert "missing values" in said
-
-
-def test_too_few_rows_for_a_coefficient_are_refused(numbers, monkeypatch):
-    """700 rows for five coefficients, 140 each."""
-    file, _, test, asked, _ = numbers
-    monkeypatch.setattr(streamed, "MANY", 141)
-    assert "too few for passes" in refusal(dw.score, file, test, stream=True, **asked)
-
-
 def test_different_rows_are_counted_without_keeping_them(monkeypatch):
     rng = np.random.default_rng(0)
     monkeypatch.setattr(chance, "SIZE", 2000)
@@ -184,8 +177,7 @@ def test_different_rows_are_counted_without_keeping_them(monkeypatch):
     found = chance.Sketch.joined(chance.Sketch.of(dw.Dataset(p, np.zeros(len(p)))) for p in parts)
     # 2,000 of 30,000: 2.2 % standard error; beyond 4 of them once in 15,000 seeds
     assert found.full
-    assert found.rows == 36_000
-    assert found.distinct == pytest.approx(30_000, rel=0.09)
+    assert (found.rows, found.distinct) == (36_000, pytest.approx(30_000, rel=0.09))
     assert found.repeating == pytest.approx(12_000, rel=0.12)
     whole = np.arange(500.0)[:, None] % 100
     few = chance.Sketch.of(dw.Dataset(whole, np.zeros(500)))

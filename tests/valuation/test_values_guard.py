@@ -65,13 +65,20 @@ def test_files_are_read_again_and_know_their_rows(world, found, suffix, tmp_path
     assert not any(one in text for one in test.row_keys())  # plain hashes would do for every file
 
 
-def test_rows_that_were_edited_are_known_by_their_ids(world):
+def test_rows_that_were_edited_are_known_by_their_ids_and_other_files_are_none(world, tmp_path):
     data, test, _ = world
     named = dw.Dataset(data.X, data.y, ids=np.arange(180))
     stored = Stored.of(dw.values(named, test, prior_variance=2.0))
     X = data.X[[4, 9, 30]] + np.array([[0.0], [0.0], [1.0]])
     edited = dw.Dataset(X, [0, 0, 0], ids=[170, 171, 30])
     assert stored.lineage.places(edited, stored.key).tolist() == [4, 9, 30]
+    for name, about in (("a.csv", "[1]"), ("c.csv", '{"schema": 3}'), ("d.parquet", '{"schema": "/1"}')):
+        (tmp_path / name).write_text("a,b\n1,2\n")
+        (tmp_path / f"{name}.about.json").write_text(about)
+        assert load_values(tmp_path / name) is None
+    assert files_in([tmp_path]) == []
+    with pytest.raises(dw.DataworthError, match=r"a\.csv is no file of values"):
+        dw.audit(*[dw.Dataset(np.eye(30), [0, 1] * 15)] * 3, values=tmp_path / "a.csv")
 
 
 BROKEN = [
@@ -95,16 +102,6 @@ def test_files_that_are_damaged_are_named(found, change, tmp_path):
     (beside if change[0] == "key" else path).write_bytes(b"{")
     with pytest.raises(dw.DataworthError, match=told):
         load_values(path)
-
-
-def test_other_files_are_none(tmp_path):
-    for name, about in (("a.csv", "[1]"), ("c.csv", '{"schema": 3}'), ("d.parquet", '{"schema": "/1"}')):
-        (tmp_path / name).write_text("a,b\n1,2\n")
-        (tmp_path / f"{name}.about.json").write_text(about)
-        assert load_values(tmp_path / name) is None
-    assert files_in([tmp_path]) == []
-    with pytest.raises(dw.DataworthError, match=r"a\.csv is no file of values"):
-        dw.audit(*[dw.Dataset(np.eye(30), [0, 1] * 15)] * 3, values=tmp_path / "a.csv")
 
 
 def test_the_half_that_chooses_is_always_the_same(world):
@@ -205,7 +202,7 @@ def test_a_ladder_counts_questions_to_the_whole_test_set(world, split, yard, tmp
     assert told.details.test_rows == 60
 
 
-def test_values_asked_again_and_again_are_made_by_the_same_rows(world, split):
+def test_values_asked_again_and_again_are_made_by_the_same_rows(world, split, found):
     """Of descendants and of ancestors; and if both halves chose, nobody judges."""
     data, test, _ = world
     later = without(data, np.argsort(split.rows.value)[:12])
@@ -217,9 +214,6 @@ def test_values_asked_again_and_again_are_made_by_the_same_rows(world, split):
     first = np.argsort(other_half.rows.value)
     with pytest.raises(dw.DataworthError, match="120 of 120 test rows made these values"):
         judges(data, without(data, first[:12]), test, [split, other_half])
-
-
-def test_few_test_rows_do_not_judge(world, found):
     data, test, other = world
     after = without(data, np.argsort(found.rows.value)[:12])
     judging = judges(data, after, dw.Dataset.concat([test, other.take(range(20))]), found)[0]

@@ -8,7 +8,6 @@ import dataworth as dw
 from dataworth.data.order import canonical
 from dataworth.measure.intervals import Estimate, against_controls, make_estimate
 from dataworth.measure.slices import Balanced, Slice
-from dataworth.report.documents.audit import rounded
 from dataworth.valuation.audit import verdict as rules
 from dataworth.valuation.audit.verdict import ACCUSED, undecided
 from dataworth.yardstick.probes import Gain, Sight, sight
@@ -32,61 +31,44 @@ def decide(delta, selection, accuracy, outside=None, rows=20, free=None):
 
 
 def less(part, by):
-    """The estimate moved down."""
     interval = None if part.interval is None else tuple(bound - by for bound in part.interval)
     return Estimate(part.value - by, part.stderr, interval)
 
 
-TABLE = [
-    # ΔPMI, selection, Δaccuracy, verdict
-    (UP, UP, HOLDS, "informative"),
-    (UP, UP, FALLS, "informative"),
-    (UP, ABOUT_ZERO, HOLDS, "recycled"),
-    (UP, DOWN, HOLDS, "recycled"),
+WORDS = {"up": UP, "down": DOWN, "zero": ABOUT_ZERO, "?": UNKNOWN, "holds": HOLDS, "falls": FALLS}
+WORDS |= {"unsure": UNSURE}
+TABLE = """
+    up up holds informative · up up falls informative · up zero holds recycled · up down holds recycled
+    up ? holds improved · down up holds strategic · down up falls costly · down up unsure costly
+    down up ? costly · down down holds harmful · down down falls harmful · down down ? harmful
+    down zero holds costly · down zero falls costly · down ? holds costly · zero up holds inconclusive
+    zero down falls inconclusive · zero zero unsure inconclusive · ? up holds inconclusive
+    ? ? ? inconclusive
+"""  # ΔPMI, selection, Δaccuracy, verdict
+EDGES = [
     (UP, between(-2.0, 2.0), HOLDS, "improved"),
-    (UP, UNKNOWN, HOLDS, "improved"),
-    (DOWN, UP, HOLDS, "strategic"),
-    (DOWN, UP, FALLS, "costly"),
-    (DOWN, UP, UNSURE, "costly"),
-    (DOWN, UP, UNKNOWN, "costly"),
-    (DOWN, DOWN, HOLDS, "harmful"),
-    (DOWN, DOWN, FALLS, "harmful"),
-    (DOWN, DOWN, UNKNOWN, "harmful"),
-    (DOWN, ABOUT_ZERO, HOLDS, "costly"),
-    (DOWN, ABOUT_ZERO, FALLS, "costly"),
-    (DOWN, UNKNOWN, HOLDS, "costly"),
-    (ABOUT_ZERO, UP, HOLDS, "inconclusive"),
-    (ABOUT_ZERO, DOWN, FALLS, "inconclusive"),
-    (ABOUT_ZERO, ABOUT_ZERO, UNSURE, "inconclusive"),
-    (UNKNOWN, UP, HOLDS, "inconclusive"),
-    (UNKNOWN, UNKNOWN, UNKNOWN, "inconclusive"),
     # an interval that ends at zero contains it
-    (between(0.0, 2.0), UP, HOLDS, "inconclusive"),
-    (between(-2.0, 0.0), DOWN, HOLDS, "inconclusive"),
-    (between(1e-9, 2.0), UP, HOLDS, "informative"),
-    (between(-2.0, -1e-9), DOWN, HOLDS, "harmful"),
-    (UP, between(0.0, 3.0), HOLDS, "improved"),
-    (UP, between(1e-9, 3.0), HOLDS, "informative"),
+    (between(0.0, 2.0), UP, HOLDS, "inconclusive"), (between(-2.0, 0.0), DOWN, HOLDS, "inconclusive"),
+    (between(1e-9, 2.0), UP, HOLDS, "informative"), (between(-2.0, -1e-9), DOWN, HOLDS, "harmful"),
+    (UP, between(0.0, 3.0), HOLDS, "improved"), (UP, between(1e-9, 3.0), HOLDS, "informative"),
     (DOWN, between(-3.0, 0.0), HOLDS, "costly"),
     # shown at 95 %, but an accusation takes 99 %
-    (DOWN, between(-3.0, -1e-9), HOLDS, "costly"),
-    (DOWN, between(1e-9, 3.0), HOLDS, "costly"),
-    (DOWN, between(-3.0, -0.5), HOLDS, "harmful"),
-    (DOWN, between(0.0, 3.0), HOLDS, "costly"),
-    # material: a fifth of ΔPMI, which is 2 here
-    (UP, between(-1.0, 0.4), HOLDS, "improved"),
-    (UP, between(-1.0, 0.4 - 1e-9), HOLDS, "recycled"),
-    (UP, between(0.1, 0.7), HOLDS, "improved"),
-    (UP, between(0.1, 0.7 + 1e-9), HOLDS, "informative"),
-    (UP, between(0.1, 0.3), HOLDS, "recycled"),  # shown, and shown to be small
+    (DOWN, between(-3.0, -1e-9), HOLDS, "costly"), (DOWN, between(1e-9, 3.0), HOLDS, "costly"),
+    (DOWN, between(-3.0, -0.5), HOLDS, "harmful"), (DOWN, between(0.0, 3.0), HOLDS, "costly"),
+    # material: a fifth of ΔPMI, which is 2 here; the last is shown, and shown to be small
+    (UP, between(-1.0, 0.4), HOLDS, "improved"), (UP, between(-1.0, 0.4 - 1e-9), HOLDS, "recycled"),
+    (UP, between(0.1, 0.7), HOLDS, "improved"), (UP, between(0.1, 0.7 + 1e-9), HOLDS, "informative"),
+    (UP, between(0.1, 0.3), HOLDS, "recycled"),
     # the benchmark holds: above −0.5 points
-    (DOWN, UP, between(-0.005, 0.02), "costly"),
-    (DOWN, UP, between(-0.005 + 1e-9, 0.02), "strategic"),
+    (DOWN, UP, between(-0.005, 0.02), "costly"), (DOWN, UP, between(-0.005 + 1e-9, 0.02), "strategic"),
     (DOWN, UP, between(-0.0051, 0.02), "costly"),
-]
+]  # fmt: skip
+for row in TABLE.replace("·", "\n").strip().splitlines():
+    *given, said = row.split()
+    EDGES.append((*(WORDS[word] for word in given), said))
 
 
-@pytest.mark.parametrize(("delta", "selection", "accuracy", "verdict"), TABLE)
+@pytest.mark.parametrize(("delta", "selection", "accuracy", "verdict"), EDGES)
 def test_the_table(delta, selection, accuracy, verdict):
     assert decide(delta, selection, accuracy)[0] == verdict
 
@@ -119,13 +101,10 @@ def test_welchs_degrees_reach_the_accusation():
 @pytest.mark.parametrize(
     ("change", "rows", "verdict"),
     [
-        (0.019, 1, "inconclusive"),
-        (0.021, 1, "informative"),
-        (0.021, 20, "informative"),
-        (0.079, 80, "inconclusive"),
-        (0.081, 80, "informative"),
+        (0.019, 1, "inconclusive"), (0.021, 1, "informative"), (0.021, 20, "informative"),
+        (0.079, 80, "inconclusive"), (0.081, 80, "informative"),
     ],
-)
+)  # fmt: skip
 def test_a_change_below_a_fiftieth_of_a_nat_or_a_thousandth_a_row_is_none_however_sure(change, rows, verdict):
     sure = shown(change, 1e-9)
     assert decide(sure, sure, HOLDS, rows=rows)[0] == verdict
@@ -139,21 +118,16 @@ def test_a_change_below_a_fiftieth_of_a_nat_or_a_thousandth_a_row_is_none_howeve
 
 
 @pytest.mark.parametrize(
-    ("outside", "verdict"),
+    ("selection", "outside", "verdict"),
     [
-        (between(0.1, 1.1), "informative"),
-        (between(-0.5, 0.3), "recycled"),  # below a fifth of 2
-        (between(-0.1, 1.3), "improved"),  # neither above 0 nor below 0.4
-        (UNKNOWN, "improved"),
-        ((), "improved"),  # nobody asked
+        (UP, between(0.1, 1.1), "informative"), (UP, between(-0.5, 0.3), "recycled"),  # below a fifth of 2
+        (UP, between(-0.1, 1.3), "improved"), (UP, UNKNOWN, "improved"),  # neither above 0 nor below 0.4
+        (UP, (), "improved"),  # nobody asked
+        (between(-0.1, 4.0), UP, "improved"),  # not from random removals
     ],
-)
-def test_the_strongest_baseline_of_a_rise_must_be_beaten(outside, verdict):
-    assert decide(UP, UP, HOLDS, outside)[0] == verdict
-
-
-def test_an_informative_removal_stands_out_from_random_ones_too():
-    assert decide(UP, between(-0.1, 4.0), HOLDS, UP)[0] == "improved"
+)  # fmt: skip
+def test_the_strongest_baseline_and_random_removals_must_be_beaten(selection, outside, verdict):
+    assert decide(UP, selection, HOLDS, outside)[0] == verdict
 
 
 def at_free(change, beyond_random=DOWN):
@@ -163,7 +137,6 @@ def at_free(change, beyond_random=DOWN):
 
 
 UNIT = 1 / 20  # blocks have 20 rows
-LITTLE = between(-0.03, -0.02)
 
 
 @pytest.mark.parametrize(
@@ -198,14 +171,7 @@ def test_more_pairs_are_advised_where_they_make_half_of_the_error(monte_carlo, t
     assert f"zero; {told} would decide" in decide(unsure, ABOUT_ZERO, UNSURE)[1]
 
 
-def test_inconclusive_says_what_would_decide():
-    assert "no interval" in decide(UNKNOWN, UP, HOLDS)[1]
-    assert "not yet told" in decide(UP, between(-2.0, 2.0), HOLDS)[1]
-
-
-@pytest.mark.parametrize(
-    ("change", "word"), [(0.0, "unchanged"), (5e-10, "unchanged"), (5e-9, "inconclusive")]
-)
+@pytest.mark.parametrize(("change", "word"), [(0, "unchanged"), (5e-10, "unchanged"), (5e-9, "inconclusive")])
 def test_a_change_of_nothing_is_none(change, word):
     none = Estimate(change, 0.0, (change, change))
     assert decide(none, none, none, (), 20)[0] == word
@@ -228,14 +194,10 @@ def test_the_probes_are_cut_as_the_audit_is():
         yard.model, yard.tempering, yard.features(T), yard.targets(T), rows_a_block=10, blocks=20, size=100
     )
     assert (found.rise, found.labels, found.more_rows) == (seen.rise, seen.proportion, seen.rows)
-    assert found.of_rows == 100
-    assert seen_by(DATA.take(range(40)), DATA.take(range(30))).of_rows == 40
+    assert (found.of_rows, seen_by(DATA.take(range(40)), DATA.take(range(30))).of_rows) == (100, 40)
     assert (
         seen_by(DATA, DATA.take(~BAD), design="matched", pairs=5, size=40) is None
     )  # pairs have no such probes
-
-
-def test_large_test_sets_are_probed_by_a_thousand_rows():
     T, many = classes(2600, seed=3), classes(2000, seed=5)
     assert seen_by(DATA, DATA.take(~BAD), T).of_rows == 160
     assert seen_by(many, many.take(range(1900)), T).of_rows == 500
@@ -247,7 +209,3 @@ def test_large_test_sets_are_probed_by_a_thousand_rows():
 def test_rows_that_would_decide_are_told_if_these_do_not(change, rows):
     """(2.95 s / Δ)² blocks of ten rows, where there are twenty."""
     assert undecided(Sight(20, 10, 100, {}, Gain(0.0, 0.0)), change, 1.0) == rows
-
-
-def test_estimates_of_estimates_have_two_digits():
-    assert [rounded(n) for n in (7, 99, 101, 15499)] == [7, 99, 100, 15000]

@@ -25,16 +25,13 @@ def rows(n=60, d=3, seed=0):
     return np.random.default_rng(seed).normal(size=(n, d))
 
 
-def test_inner_products_at_landmarks_are_the_kernel():
-    """φ(a)·φ(b) = exp(−γ|a − b|²) where both are landmarks, before centring."""
+def test_only_eigenvalues_of_rounding_are_dropped():
+    """φ(a)·φ(b) = exp(−γ|a − b|²) where both are landmarks, before centring. Landmarks that are equal are
+    one: their kernel matrix has rank 10, and its features are 10."""
     A = rows(25)
     mix = nystroem(A, 0.3)
     raw = Kernel(landmarks=A, gamma=0.3, mix=mix, shift=np.zeros(mix.shape[1]))
     assert raw(A) @ raw(A).T == pytest.approx(np.exp(-0.3 * cdist(A, A, "sqeuclidean")), abs=1e-4)
-
-
-def test_only_eigenvalues_of_rounding_are_dropped():
-    """Landmarks that are equal are one: their kernel matrix has rank 10, and its features are 10."""
     A = np.vstack([rows(10), rows(10)])
     assert nystroem(A, 0.3).shape == (20, 10)
     assert nystroem(np.array([[0.0], [1e-2]]), 0.5).shape == (2, 2)  # eigenvalue 2.5e-5 of the largest

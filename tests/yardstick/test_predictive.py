@@ -72,6 +72,11 @@ def test_weights_count_as_repeats():
     for predict in (two_classes, predictive.softmax, numeric):
         ours, theirs = (predict(each, 3.0, (1.0, 4.0)).log_p for each in (known, repeated))
         assert ours == pytest.approx(theirs, abs=1e-5)
+    known = asked(classes=3)
+    each = (replace(known, targets=(known.targets == c) * 1.0, wanted=np.ones(12)) for c in range(3))
+    p = np.stack([np.exp(two_classes(one, 5.0, (2.0,)).log_p[0]) for one in each], axis=1)
+    right = known.wanted[:, None] == np.arange(3)
+    assert one_of_classes(known, 5.0, (2.0,)).log_p[0] == pytest.approx(np.log(p[right] / p.sum(axis=1)))
 
 
 @pytest.mark.parametrize("shape", [(30, 3), (6, 20)], ids=["more rows", "more features"])
@@ -85,14 +90,6 @@ def test_numeric_labels_have_the_exact_density(shape):
         for row, y, ours in zip(known.others, known.wanted, found, strict=True):
             both = model.fit(np.vstack([known.rows, row])[:, :-1], np.append(known.targets, y))
             assert ours == pytest.approx(both.log_evidence - alone, abs=1e-7)
-
-
-def test_one_class_or_not_is_logistic_a_class():
-    known = asked(classes=3)
-    each = (replace(known, targets=(known.targets == c) * 1.0, wanted=np.ones(12)) for c in range(3))
-    p = np.stack([np.exp(two_classes(one, 5.0, (2.0,)).log_p[0]) for one in each], axis=1)
-    right = known.wanted[:, None] == np.arange(3)
-    assert one_of_classes(known, 5.0, (2.0,)).log_p[0] == pytest.approx(np.log(p[right] / p.sum(axis=1)))
 
 
 @pytest.mark.parametrize("shape", [(40, 3), (6, 20)], ids=["more rows", "more features"])

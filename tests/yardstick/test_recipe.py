@@ -106,7 +106,7 @@ def table(colours, sizes=None):
     return Dataset(frame, np.arange(len(colours)) % 2, allow_missing=True)
 
 
-def test_categories_equal_their_own_one_hot_columns():
+def test_an_unknown_category_is_no_known_one():
     colours = ["red", "blue", "red", "green", "blue", "red"]
     T = table(colours)
     one_hot = [[c == name for c in colours] for name in ("blue", "green", "red")]
@@ -116,9 +116,6 @@ def test_categories_equal_their_own_one_hot_columns():
     assert inner_products(ours.recipe(3, 0.5).features(T)) == pytest.approx(
         inner_products(plain.recipe(3, 0.5).features(by_hand)), abs=1e-9
     )
-
-
-def test_an_unknown_category_is_no_known_one():
     T = table(["red", "blue", "green", "red", "blue", "green"])
     basis = Basis.learn(T)
     recipe = basis.recipe(basis.on("each").rank, 0.5)
@@ -227,22 +224,15 @@ def zips():
 
 
 def test_categories_that_do_not_fit_in_memory_as_columns_are_refused(monkeypatch):
-    """Four copies of rows × categories, in numbers of eight bytes, of four fifths of the memory."""
-    data = Dataset(
-        pl.DataFrame({"a": np.arange(60.0), "zip": [f"z{i % 30}" for i in range(60)]}), [0, 1] * 30
-    )
+    """Four copies of rows × categories, in numbers of eight bytes, of four fifths of the memory. Few rows
+    at a time where categories are many: 2²⁵ numbers."""
+    data = zips()
     needed = 4 * 8 * 60 * 31
     monkeypatch.setattr("dataworth.limits.free_memory", lambda: needed / 0.8 + 1)
     assert len(Basis.learn(data).standard) == 60
     monkeypatch.setattr("dataworth.limits.free_memory", lambda: needed / 0.8 - 1)
     assert "a column for each of 30 categories of 'zip' takes about" in refusal(Basis.learn, data)
-
-
-def test_rows_are_measured_together_as_many_as_have_room(monkeypatch):
-    """Few rows at a time where categories are many: 2²⁵ numbers."""
-    data = Dataset(
-        pl.DataFrame({"a": np.arange(60.0), "zip": [f"z{i % 30}" for i in range(60)]}), [0, 1] * 30
-    )
+    monkeypatch.undo()
     recipe = Basis.learn(data).recipe(3, 1.0)
     whole, seen, scaled = recipe.features(data), [], Recipe.scaled
     monkeypatch.setattr(Recipe, "scaled", lambda self, X: seen.append(len(X)) or scaled(self, X))

@@ -32,12 +32,9 @@ def tried(n, d, kind="logistic"):
     return list(maps(basis, EFFORTS[kind]))
 
 
-def test_axes_of_four_sizes_up_to_half_of_the_rows():
+def test_axes_exponents_bandwidths_priors_and_tempering_that_are_tried():
     for n, d, sizes in ((400, 300, [3, 10, 40, 160]), (60, 300, [3, 10, 30]), (400, 7, [3, 7]), (20, 1, [1])):
         assert sorted({m.size for m in tried(n, d) if m.kind == "axes"}) == sizes
-
-
-def test_exponents_and_bandwidths():
     found = {(m.size, m.exponent) for m in tried(400, 40) if m.kind == "axes" and m.scale == "common"}
     assert found == {(k, e) for k in (3, 10) for e in (0.0, 0.5, 1.0)} | {(40, 0.5), (40, 1.0)}
     kernels = {(m.bandwidth, m.landmarks) for m in tried(400, 40) if m.kind == "kernel"}
@@ -45,21 +42,12 @@ def test_exponents_and_bandwidths():
     assert {m.landmarks for m in tried(60, 40) if m.kind == "kernel"} == {30}
     (both,) = {replace(m, scale="") for m in tried(400, 300) if m.kind == "both"}
     assert both == Map("both", "", 160, 1.0, 0.7, 100)
-
-
-def test_several_classes_have_fewer_maps_and_more_tempering():
     assert {m.landmarks for m in tried(400, 80, "softmax") if m.kind != "axes"} == {60}
     assert {m.size for m in tried(400, 80, "softmax")} == {0, 10, 40}
     assert EFFORTS["softmax"].levels == (1.0, 4.0, 16.0, 64.0, 256.0)
     assert EFFORTS["logistic"].levels == (1.0, 2.0, 4.0, 8.0)
-
-
-def test_priors_are_half_decades_for_rows_that_count_once():
     assert pytest.approx(PRIORS, rel=2e-3) == 10.0 ** np.arange(-3.0, 4.0, 0.5)
     assert made().grid(None) == [(c, (1.0, 2.0, 4.0, 8.0)) for c in PRIORS]
-
-
-def test_a_given_prior_is_kept_and_rows_count_once():
     assert made().grid(0.7) == [(0.7, (1.0,))]
     assert made(kind="linear").grid(0.6) == [(pytest.approx(0.6 / s), (s,)) for s in candidates.NOISES]
 
@@ -175,16 +163,13 @@ def test_noise_of_numeric_labels_is_found(true, allowed):
     assert Yardstick.fit(Dataset(X, y)).chosen.noise_variance in allowed
 
 
-def test_a_circle_is_seen_by_a_kernel_and_not_by_axes():
-    """Class by distance from the centre: no linear model of raw columns tells it."""
+def test_kernels_scales_and_ranks_are_chosen_where_they_see_more():
+    """Class by distance from the centre: no linear model of raw columns tells it. One column of signal and
+    spread 10, forty of noise and spread 1: each alike, they drown it."""
     X = np.random.default_rng(0).normal(size=(200, 2))
     yard = Yardstick.fit(Dataset(X, ((X**2).sum(axis=1) > 1.4).astype(int)))
     assert yard.chosen.kind in ("kernel", "both")
     assert yard.chosen.held_out > np.log(0.5) + 0.2
-
-
-def test_columns_of_large_spread_take_the_common_scale_and_heavy_tails_take_ranks():
-    """One column of signal and spread 10, forty of noise and spread 1: each alike, they drown it."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 41)) * np.array([10.0] + [1.0] * 40)
     chosen = Yardstick.fit(Dataset(X, (X[:, 0] > 0).astype(int))).chosen
@@ -195,22 +180,11 @@ def test_columns_of_large_spread_take_the_common_scale_and_heavy_tails_take_rank
     assert Yardstick.fit(Dataset(np.sinh(3 * raw), y)).chosen.scale == "rank"
 
 
-def test_a_thousand_rows_are_searched_at_most():
+def test_no_group_is_ever_split():
     some, splits = searched(classes(1300, seed=0), 0, "logistic")
     assert (len(some), len(splits)) == (1000, 2)
     assert len(searched(classes(900, seed=0), 0, "logistic")[0]) == 900
     assert len(searched(classes(50, seed=0), 0, "softmax")[1]) == 1
-
-
-def clustered(patients, rows, seed, spread=0.02, d=30):
-    """Near-identical rows of each patient; the label is the patient's, and features hardly tell it."""
-    rng = np.random.default_rng([seed, 0xC1])
-    X, y = rng.normal(size=(patients, d)), rng.integers(0, 2, patients)
-    who = np.repeat(np.arange(patients), rows)
-    return Dataset(X[who] + spread * rng.normal(size=(len(who), d)), y[who], groups=[f"p{i}" for i in who])
-
-
-def test_no_group_is_ever_split():
     for T in (clustered(40, 10, 0), clustered(300, 5, 1)):
         sample, splits = searched(T, 3, "logistic")
         assert len(sample) == min(len(T), 1000)
@@ -221,3 +195,11 @@ def test_no_group_is_ever_split():
             assert abs(len(a) - len(b)) <= 10
             # group after group: the first rows of a half are a smaller sample, of whole groups but one
             assert len(set(sample.groups[a[: len(a) // 4]]) & set(sample.groups[a[len(a) // 4 :]])) <= 1
+
+
+def clustered(patients, rows, seed, spread=0.02, d=30):
+    """Near-identical rows of each patient; the label is the patient's, and features hardly tell it."""
+    rng = np.random.default_rng([seed, 0xC1])
+    X, y = rng.normal(size=(patients, d)), rng.integers(0, 2, patients)
+    who = np.repeat(np.arange(patients), rows)
+    return Dataset(X[who] + spread * rng.normal(size=(len(who), d)), y[who], groups=[f"p{i}" for i in who])

@@ -9,9 +9,7 @@ import pytest
 
 import dataworth as dw
 from dataworth.data.convert import Column, is_text
-from dataworth.data.io import read
 from dataworth.data.texts import BETWEEN
-from dataworth.errors import DataworthError
 from dataworth.yardstick import texts as ngrams
 from dataworth.yardstick.texts import TextAxes, TextColumns
 from text_worlds import review
@@ -33,11 +31,10 @@ def pairs(n, seed, flipped=0.0):
     wrong = rng.random(n) < flipped
     for row in np.array(rows, dtype=object)[wrong]:
         row["chosen"], row["rejected"] = row["rejected"], row["chosen"]
-    return read(pa.Table.from_pylist(rows)), wrong
+    return dw.read(pa.Table.from_pylist(rows)), wrong
 
 
 def naive(text):
-    """All n-grams of a text as they are written."""
     tidy = f" {' '.join(text.lower().split())} "
     runs = [tidy[i : i + k] for k in ngrams.CHARACTERS for i in range(len(tidy) - k + 1)]
     words = "".join(c if c.isalnum() or c in "'’_" else " " for c in tidy).split()
@@ -71,19 +68,29 @@ def test_weights_are_tf_idf_of_scikit_learn_and_axes_its_truncated_svd():
     np.testing.assert_allclose(np.sqrt((mine**2).sum(axis=0))[:5], largest, rtol=1e-3)
 
 
-def test_texts_survive_a_file_and_a_forged_one_is_told():
+def test_texts_survive_a_file_and_a_forged_one_is_told(tmp_path):
     test, _ = reviews(60, 0)
     made = TextColumns.learn(test)
     written = json.loads(json.dumps(made.to_dict()))
     assert np.array_equal(TextColumns.from_dict(written)(test).X, made(test).X)
     for change, (value, words) in {"size": (3, "another size"), "axes": ("!", "cannot be read")}.items():
-        with pytest.raises(DataworthError, match=words):
+        with pytest.raises(dw.DataworthError, match=words):
             TextColumns.from_dict({"body": {**written["body"], change: value}})
     nothing = {"buckets": "", "weights": "", "axes": "", "size": 10**9}  # 8 GB for each row
-    with pytest.raises(DataworthError, match="another size"):
+    with pytest.raises(dw.DataworthError, match="another size"):
         TextColumns.from_dict({"body": nothing})
-    with pytest.raises(DataworthError, match="no map"):
+    with pytest.raises(dw.DataworthError, match="no map"):
         TextColumns.from_dict([])
+    test, _ = reviews(80, 9)
+    data, _ = reviews(40, 10)
+    yard = dw.Yardstick.fit(test)
+    yard.save(tmp_path / "y.json")
+    again = dw.Yardstick.load(tmp_path / "y.json")
+    assert again == yard
+    assert np.array_equal(again.features(data), yard.features(data))
+    assert [column.kind for column in again.columns] == ["text"]
+    with pytest.raises(dw.DataworthError, match="'body' is numeric, but text in the test set"):
+        again.features(dw.Dataset([[1.0]], ["sad"], names=["body"]))
 
 
 def test_text_is_told_from_categories_and_ids():
@@ -130,16 +137,3 @@ def test_pairs_have_no_intercept_and_no_side():
     plain = dw.score(data, test, yardstick=yard, ignore="all").value
     turned = dw.score(swapped(data), swapped(test), yardstick=yard, ignore="all").value
     assert turned == pytest.approx(plain, abs=1e-6)
-
-
-def test_a_yardstick_of_texts_is_saved_and_measures_alike(tmp_path):
-    test, _ = reviews(80, 9)
-    data, _ = reviews(40, 10)
-    yard = dw.Yardstick.fit(test)
-    yard.save(tmp_path / "y.json")
-    again = dw.Yardstick.load(tmp_path / "y.json")
-    assert again == yard
-    assert np.array_equal(again.features(data), yard.features(data))
-    assert [column.kind for column in again.columns] == ["text"]
-    with pytest.raises(DataworthError, match="'body' is numeric, but text in the test set"):
-        again.features(dw.Dataset([[1.0]], ["sad"], names=["body"]))

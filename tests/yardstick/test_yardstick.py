@@ -15,6 +15,7 @@ from dataworth.data.dataset import Dataset
 from dataworth.yardstick.file import digest_of
 from dataworth.yardstick.recipe import Basis
 from dataworth.yardstick.yardstick import Yardstick
+from golden.sentences import all_refused
 from worlds import classes, flipped, numeric_labels, refusal
 
 SMALL = classes(40, seed=7, d=2)
@@ -36,12 +37,14 @@ def test_it_is_fitted_from_the_test_set_alone():
     assert Yardstick.fit(SMALL, seed=4).chosen != small_yardstick().chosen  # other halves
 
 
-def test_labels_of_rows_without_weight_do_not_matter():
+def test_too_few_rows():
     """Weights are honoured: flipping the labels of rows of weight 0 changes nothing, of weight 1 it does."""
     wrong, bad = flipped(SMALL, 0.3, seed=0)
     weights = np.where(bad, 0.0, 1.0)
     right, other = (Yardstick.fit(T.with_weights(weights)).chosen for T in (SMALL, wrong))
     assert right == other != small_yardstick().chosen
+    assert "19 rows" in refusal(Yardstick.fit, SMALL.take(range(19)))
+    assert Yardstick.fit(SMALL.take(range(20)), prior_variance=1.0).rows == 20
 
 
 @pytest.fixture
@@ -72,18 +75,11 @@ def test_a_saved_yardstick_measures_alike(saved):
 @pytest.mark.parametrize(
     "content",
     [
-        b"",
-        b"{",
-        b"\x00\x01",
-        b"\xff\xfe\x00",
-        b"[" * 100_000,
-        b"[]",
-        b"null",
-        b"{}",
+        b"", b"{", b"\x00\x01", b"\xff\xfe\x00", b"[" * 100_000, b"[]", b"null", b"{}",
         b'"dataworth/yardstick/3"',
     ],
     ids=lambda content: repr(content[:12]),
-)
+)  # fmt: skip
 def test_a_file_that_is_no_yardstick_is_refused(tmp_path, content):
     (tmp_path / "y.json").write_bytes(content)
     for path in (tmp_path / "y.json", tmp_path):
@@ -113,13 +109,11 @@ def places(entry, path=()):
 @pytest.mark.parametrize(
     "test",
     [
-        classes(40, seed=7, d=2),
-        numeric_labels(40, seed=5, d=2),
-        SMALL.with_labels(np.arange(40) % 3),
+        classes(40, seed=7, d=2), numeric_labels(40, seed=5, d=2), SMALL.with_labels(np.arange(40) % 3),
         Dataset(pl.DataFrame({"a": ["u", "v", "w", "v"] * 10, "b": SMALL.X[:, 0]}), SMALL.y),
     ],
     ids=["two classes", "numeric", "three classes", "categories"],
-)
+)  # fmt: skip
 def test_a_forged_file_is_refused_whatever_was_done_to_it(test, tmp_path):
     """Every field gone, of another type, not finite, or of another shape, under a digest that fits."""
     path = tmp_path / "y.json"
@@ -150,53 +144,25 @@ def harmless(place, value):
     return (isinstance(value, str) and named) or (isinstance(value, int) and place in {("rows",), ("seed",)})
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        (lambda d: d["labels"].update(classes=["0"]), "are not 2 to 20 different texts"),
-        (lambda d: d["labels"].update(classes=list(map(str, range(21)))), "are not 2 to 20 different texts"),
-        (lambda d: d["model"].update(prior_variance=0.0), "prior_variance is 0, not above 0"),
-        (lambda d: d["chosen"].update(size=77), "its size is 77, but"),
-        (lambda d: d["chosen"].update(kind="both"), "its kind or scale is not that of its recipe"),
-        (lambda d: d["chosen"].update(bandwidth=0.7), "its exponent or bandwidth is not that of its kind"),
-        (lambda d: d["recipe"]["scale"].update(name="magic"), "its scale is one that this version does not"),
-        (lambda d: d["recipe"]["scale"].update(stretch=[1.0, -1.0]), "its stretch is below 0"),
-        (lambda d: d["recipe"]["columns"][0].__setitem__(0, "x1"), "one name twice"),
-    ],
-)
-def test_a_forged_file_is_told_what_is_wrong(saved, change, words):
-    content = entries(saved)
-    change(content)
-    saved.write_text(json.dumps({"checksum": BLANK, **content, "digest": digest_of({})}))
-    assert "was changed after it was made" in refusal(Yardstick.load, saved)
-    saved.write_bytes(signed(content))
-    assert words in refusal(Yardstick.load, saved)
-
-
-def test_too_few_rows():
-    assert "19 rows" in refusal(Yardstick.fit, SMALL.take(range(19)))
-    assert Yardstick.fit(SMALL.take(range(20)), prior_variance=1.0).rows == 20
+FORGED = [
+    lambda d: d["labels"].update(classes=["0"]), lambda d: d["labels"].update(classes=[*map(str, range(21))]),
+    lambda d: d["model"].update(prior_variance=0.0), lambda d: d["chosen"].update(size=77),
+    lambda d: d["chosen"].update(kind="both"), lambda d: d["chosen"].update(bandwidth=0.7),
+    lambda d: d["recipe"]["scale"].update(name="magic"),
+    lambda d: d["recipe"]["scale"].update(stretch=[1.0, -1.0]),
+    lambda d: d["recipe"]["columns"][0].__setitem__(0, "x1"),
+]  # fmt: skip
 
 
 THREE = SMALL.with_labels(np.arange(40) % 3)
 
 
-@pytest.mark.parametrize(
-    ("test", "options", "words"),
-    [
-        (SMALL.with_labels([1] * 40), {}, "has the label '1'"),
-        (THREE, {"inference": "ep"}, "laplace alone"),
-        (Dataset(np.ones((40, 3)), SMALL.y), {}, "constant"),
-        (Dataset(SMALL.X, SMALL.y, groups=["p"] * 40), {}, "one group"),
-        (THREE, {"model": "logistic"}, "suit softmax"),
-        (SMALL, {"model": "linear"}, "suit logistic"),
-        (numeric_labels(40, seed=0), {"model": "logistic"}, "suit linear"),
-        (SMALL, {"inference": "magic"}, "inference"),
-        *((SMALL, {"prior_variance": c}, "prior_variance") for c in (0.0, np.inf, np.nan)),
-    ],
-)
-def test_what_is_no_test_set_and_no_option(test, options, words):
-    assert words in refusal(Yardstick.fit, test, **options)
+REFUSED = [
+    (SMALL.with_labels([1] * 40), {}), (THREE, {"inference": "ep"}), (Dataset(np.ones((40, 3)), SMALL.y), {}),
+    (Dataset(SMALL.X, SMALL.y, groups=["p"] * 40), {}), (THREE, {"model": "logistic"}),
+    (SMALL, {"model": "linear"}), (numeric_labels(40, seed=0), {"model": "logistic"}),
+    (SMALL, {"inference": "magic"}), *[(SMALL, {"prior_variance": c}) for c in (0.0, np.inf, np.nan)],
+]  # fmt: skip
 
 
 def test_what_depends_on_labels_is_rounded():
@@ -207,3 +173,20 @@ def test_what_depends_on_labels_is_rounded():
     assert chosen.prior_variance == float(f"{chosen.prior_variance:.3g}")
     labels = Yardstick.fit(numeric_labels(120, seed=3)).labels
     assert (labels.scale, labels.center) == (float(f"{labels.scale:.3e}"), float(f"{labels.center:.6g}"))
+
+
+def test_sentences(saved):
+    """Of what is no test set or option; of files that were changed, under a digest that fits and without."""
+    whole = entries(saved)
+
+    def load(change, fitting):
+        content = json.loads(json.dumps(whole))
+        change(content)
+        told = {"checksum": BLANK, **content, "digest": digest_of({})}
+        saved.write_bytes(signed(content) if fitting else json.dumps(told).encode())
+        return Yardstick.load(saved)
+
+    cases = [lambda t=test, o=options: Yardstick.fit(t, **o) for test, options in REFUSED]
+    all_refused(
+        "yardstick", cases + [(load, one, fitting) for one in FORGED for fitting in (False, True)], saved
+    )

@@ -61,7 +61,7 @@ class Session:
         given, suggested = self.values.labels.label, self.values.labels.suggested
         if given is None or suggested is None:
             raise DataworthError(
-                f"{self.source}: rows are texts with responses, which no key corrects: review labels, and see "
+                f"{self.source}: rows are texts with responses, which no key corrects: review labels; see "
                 "mismatched rows by 'dataworth values'."
             )
         self.given, self.suggested = list(map(told, given)), [told(near(one)) for one in suggested]
