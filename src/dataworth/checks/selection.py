@@ -32,7 +32,7 @@ from ..data.dataset import Dataset
 from ..measure import BEFORE, Case, negligible
 from ..measure.slices import VALUES, Balanced, Column, balanced, beyond_removals, label_codes, weighted_change
 from ..models import Logistic
-from .base import CheckOutcome, not_run
+from .base import CheckOutcome, not_run, quietly
 from .rows import datasets
 
 SURE = 0.99
@@ -139,7 +139,8 @@ def likeness(case: Case, whole: Column) -> Array:
     odds, codes = np.ones(len(test)), labels[1]
     for held in (fold == k for k in np.unique(fold)):
         learnt = np.r_[np.ones(start, dtype=bool), ~held]
-        fit = Logistic(1.0, intercept=False).fit(X[learnt], own[learnt], counted[learnt])
+        with quietly():  # rough odds will do
+            fit = Logistic(1.0, intercept=False).fit(X[learnt], own[learnt], counted[learnt])
         other, like = fit.predict_proba(parts[1][held]).T
         odds[held] = like / np.maximum(other, 1e-12)
     odds = np.minimum(odds / np.median(odds), HEAVIEST)
