@@ -104,6 +104,7 @@ def measured(words: list[str], folder: Path) -> Ended:
     end.cancel()
     for one in beside:
         one.join()
+    child.stdout.close()
     cpu = cpu_of_children() - before
     return Ended(code, [*first, seconds][0], seconds, cpu, max(peaks), [*lines, ""][0])
 

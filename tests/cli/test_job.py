@@ -148,6 +148,11 @@ def test_a_configuration_writes_in_its_own_directory_only(inside, tmp_path, name
     assert (tmp_path / f"x{suffix}").exists()
 
 
+def test_files_of_a_configuration_are_texts(inside):
+    for value in (5, {"a": 1}, ["a", 2]):
+        assert "give the path of a file, as a text" in refused(call(*config_of(ladder=value)))
+
+
 def test_a_run_with_a_ladder_elsewhere_is_resumed_by_naming_it(inside, tmp_path):
     run, book = tmp_path / "run", tmp_path / "ladder.json"
     assert measured("score", "clean.csv", "-q", "--run-dir", run, "--ladder", book)[0] == 0

@@ -200,6 +200,10 @@ def words_of(
 
     for name in (*ROLES[command], *FILES):
         if given.get(name) is not None:
+            if not all(isinstance(one, str) for one in _each(given[name])):
+                raise DataworthError(
+                    f"{source} has {name} {given[name]!r}: give the path of a file, as a text."
+                )
             given[name] = place(given[name])
     if isinstance(given.get("curate"), str):
         from dataworth.curation.names import with_files
