@@ -1,6 +1,7 @@
-"""What a measurement costs, and how that grows: rows, columns, test rows, pairs; and files of gigabytes.
+"""What a measurement costs, and how that grows: rows, columns, classes, test rows, pairs; files of gigabytes.
 
-    python benchmarks/scaling.py [--most-rows 100000] [--big] [--quick] [--out results/scaling.json]
+    python benchmarks/scaling.py [--most-rows 100000] [--laws rows,classes] [--big] [--quick]
+        [--out results/scaling.json]
 
 Each measurement is a command of its own (`dataworth audit`, `dataworth score`), as users run it, on synthetic
 tables in a temporary folder, with one process and one BLAS thread. Times are CPU seconds (user and system),
@@ -35,28 +36,34 @@ PAIRS = ("--pairs", "200", "--size", "200")
 
 
 def write(path, rows, columns, rng, theta, group=100_000):
-    """Rows × columns of float32 with labels of a logistic model; written a row group at a time."""
+    """Rows × columns of float32 with labels of a logistic model; written a row group at a time.
+
+    theta: columns, or columns × classes.
+    """
     names = [f"x{j}" for j in range(columns)]
     schema = pa.schema([(name, pa.float32()) for name in names] + [("label", pa.int8())])
     with pq.ParquetWriter(path, schema, compression="none", use_dictionary=False) as file:
         for i in range(0, rows, group):
             X = rng.standard_normal((min(group, rows - i), columns), dtype=np.float32)
-            y = (X @ theta + rng.logistic(size=len(X)) > 0).astype(np.int8)
+            f = X @ theta
+            y = f + rng.logistic(size=len(X)) > 0 if f.ndim == 1 else (f + rng.gumbel(size=f.shape)).argmax(1)
+            y = y.astype(np.int8)
             file.write_table(pa.table([*map(pa.array, X.T), pa.array(y)], schema=schema))
     return path
 
 
-def write_audit(folder, rows, columns, test_rows, seed):
+def write_audit(folder, rows, columns, test_rows, seed, classes=2):
     """A table with one label in twenty wrong, the same without those rows, and a test set."""
     rng = np.random.default_rng([seed, rows, columns])
-    theta = (2.0 * rng.standard_normal(columns) / np.sqrt(columns)).astype(np.float32)
+    shape = columns if classes == 2 else (columns, classes)
+    theta = (2.0 * rng.standard_normal(shape) / np.sqrt(columns)).astype(np.float32)
     clean, test = folder / "clean.parquet", folder / "test.parquet"
     write(clean, rows, columns, rng, theta)
     write(test, test_rows, columns, rng, theta)
     table = pq.read_table(clean)
     labels = table["label"].to_numpy()
     bad = rng.random(rows) < 0.05
-    raw = table.set_column(columns, "label", pa.array(np.where(bad, 1 - labels, labels)))
+    raw = table.set_column(columns, "label", pa.array(np.where(bad, (labels + 1) % classes, labels)))
     pq.write_table(raw, folder / "raw.parquet")
     pq.write_table(raw.filter(pa.array(~bad)), clean)
     return folder / "raw.parquet", clean, test
@@ -102,31 +109,42 @@ def slope(sizes, costs, least):
 LAWS = {
     "rows": ("audit", "1: every fit passes over all rows"),
     "columns": ("audit", "1 to 2: rows are read and projected; the yardstick has 160 axes at most"),
+    "classes": ("audit", "1: a factor a class"),
     "test rows": ("audit", "0 to 1: the yardstick looks at 1,000 rows, blocks have all"),
     "pairs": ("score", "1: each pair is a fit of its own"),
 }
 
 
+EXPONENTS = {"rows": 1.1, "columns": 2.1, "classes": 1.2, "test rows": 1.1}
+"""How fast the cost of an audit may grow with each."""
+
+
 def measure_laws(args, folder):
-    """Each size changed alone, the others at (10,000 rows, 50 columns, 2,000 test rows, 200 pairs)."""
+    """Each size changed alone, the others at (10,000 rows, 50 columns, 2,000 test rows, 200 pairs).
+
+    Several classes are measured at 2,000 rows and 20 columns.
+    """
     rows = [n for n in (1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000) if n <= args.most_rows]
     sizes = {
         "rows": rows,
         "columns": (10, 30, 100, 300),
+        "classes": (2, 4, 8, 20),
         "test rows": (500, 2000, 8000, 20_000),
         "pairs": (50, 200, 800),
     }
     base = {"rows": 10_000, "columns": 50, "test rows": 2000}
     if args.quick:  # one command of each kind
         sizes, base = {"pairs": (4,)}, {"rows": 600, "columns": 5, "test rows": 400}
+    sizes = {name: sizes[name] for name in args.laws.split(",") if name in sizes}
     least = run("describe", write_audit(folder, 100, 5, 100, args.seed)[0])
     laws = {}
     for name, grid in sizes.items():
         what, theory = LAWS[name]
         found = []
         for size in grid:
-            own = base | {name: size}
-            raw, clean, test = write_audit(folder, own["rows"], own["columns"], own["test rows"], args.seed)
+            own = base | ({"rows": 2000, "columns": 20} if name == "classes" else {}) | {name: size}
+            shape = own["rows"], own["columns"], own["test rows"]
+            raw, clean, test = write_audit(folder, *shape, args.seed, own.get("classes", 2))
             words = (what, raw, *((clean,) if what == "audit" else ()), "--test", test, "--jobs", 1, "-q")
             words += ("--pairs", size, "--size", 100) if name == "pairs" else ()
             found.append({"size": size, **run(*words)})
@@ -142,6 +160,25 @@ def measure_laws(args, folder):
         grows = f"time ^{told['slope_of_time']:.2f}, memory ^{told['slope_of_memory']:.2f}"
         print(f"{name}: {grows}; theory of time {theory}")
     return {"least": least, "laws": laws}
+
+
+def plot(results, path):
+    """CPU seconds of an audit over each size, with the exponent that was found and the one that may be."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    shown = [name for name in EXPONENTS if name in results["laws"]]
+    with mpl.rc_context({"svg.hashsalt": "dataworth", "svg.fonttype": "none", "font.size": 9}):
+        figure = Figure(figsize=(2.4 * len(shown), 2.6), layout="constrained")
+        for axes, name in zip(np.atleast_1d(figure.subplots(1, len(shown), sharey=True)), shown, strict=True):
+            law = results["laws"][name]
+            sizes = [one["size"] for one in law["measured"]]
+            axes.loglog(sizes, [one["cpu_seconds"] for one in law["measured"]], "o-")
+            found = f"{law['slope_of_time']:.2f} (at most {EXPONENTS[name]})"
+            axes.set(xlabel=name, title=f"exponent {found}")
+            axes.title.set_fontsize(8)
+        figure.axes[0].set_ylabel("CPU seconds of an audit")
+        figure.savefig(path, metadata={"Date": None})
 
 
 def show(name, one):
@@ -250,6 +287,7 @@ def main():
     raw = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
     parser.add_argument("--most-rows", type=int, default=100_000, help="largest table of the law of rows")
+    parser.add_argument("--laws", default=",".join(LAWS), help="which of them; default: %(default)s")
     parser.add_argument("--big", action="store_true", help="also files of gigabytes")
     parser.add_argument("--bars", default=",".join(BARS), help="which of them; default: %(default)s")
     parser.add_argument("--no-laws", action="store_true", help="the files of gigabytes alone")
@@ -261,6 +299,8 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         if not args.no_laws:
             results |= measure_laws(args, Path(name))
+            kept = json.loads(args.out.read_text()) if args.out and args.out.exists() else {}
+            results["laws"] = kept.get("laws", {}) | results["laws"]
         for bar in args.bars.split(",") if args.big else ():
             results[bar] = BARS[bar](args, Path(name))
     if args.out:

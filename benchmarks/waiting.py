@@ -214,8 +214,11 @@ def command(*words):
         from dataworth.cli import main
 
         sys.argv = ["dataworth", *words]
-        with contextlib.suppress(SystemExit):
+        try:
             main()
+        except SystemExit as end:
+            if end.code:  # what was refused took no time
+                raise
 
     return run
 
@@ -462,6 +465,20 @@ def shown(one):
 HEAD = f"{'':44}{'first':>8}{'again':>8}{'alternat.':>9}   {'MB':>6} {'ratio':>7}       bar"
 
 
+def markdown(lines):
+    """The lines as a table of a page."""
+    rows = ["| | ours, s | again, s | beside, s | ratio | bar | |", "|---|---|---|---|---|---|---|"]
+    units = {"ratio": "×", "seconds": "s", "megabytes": "MB"}
+    for one in lines:
+        part = 1e-3 if one["unit"] == "ms" else 1.0
+        ours, again, beside = (one.get(key) for key in ("first", "again", "alternative"))
+        numbers = " | ".join("" if x is None else f"{part * x:.3g}" for x in (ours, again, beside))
+        bars = ", ".join(f"{bar:.3g} {units[key]}" for key, bar in one["bars"].items())
+        kept = "kept" if one["kept"] else "over"
+        rows.append(f"| {one['line']} | {numbers} ({one['beside']}) | {one['ratio']:.2g} | {bars} | {kept} |")
+    return "\n".join(rows)
+
+
 def plot(lines, path):
     """First, again and the alternative of every line, with its bar."""
     import matplotlib as mpl
@@ -491,6 +508,7 @@ def main():
     parser.add_argument("--lines", default=",".join(LINES), help="which of them; default: %(default)s")
     parser.add_argument("--repeats", type=int, default=3, help="of lines of seconds; slow lines run once")
     parser.add_argument("--out", type=Path, help="write the lines to this JSON file, beside what it has")
+    parser.add_argument("--table", type=Path, help="print this file as a table, measuring nothing")
     parser.add_argument("--quick", action="store_true", help="a smoke test of seconds, in this process")
     parser.add_argument("--line", choices=LINES, help=argparse.SUPPRESS)
     parser.add_argument("--side", choices=("ours", "theirs"), help=argparse.SUPPRESS)
@@ -501,6 +519,9 @@ def main():
             print(json.dumps(line.within(False)))
         else:
             getattr(line, args.side)()
+        return
+    if args.table:
+        print(markdown(json.loads(args.table.read_text())["lines"].values()))
         return
     from compileall import compile_dir
 
@@ -527,7 +548,8 @@ def main():
         known = json.loads(args.out.read_text())["lines"] if args.out.exists() else {}
         record = {"schema": "dataworth/benchmark/waiting/1", "repeats": args.repeats, "versions": versions}
         lines = {name: one for name, one in (known | found).items() if name in LINES}
-        record |= {"cores": os.cpu_count(), "lines": {name: lines[name] for name in LINES if name in lines}}
+        record |= {"cores": os.cpu_count(), "load": [round(one, 1) for one in os.getloadavg()]}
+        record |= {"lines": {name: lines[name] for name in LINES if name in lines}}
         args.out.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n")
 
 

@@ -29,9 +29,12 @@ def regimes() -> list[dict]:
 
 if __name__ == "__main__":
     import accuracy
+    import waiting
 
     pooled = json.loads((RESULTS / "accuracy.json").read_text())["pooled"]
     accuracy.plot(pooled, ROOT / "docs" / "accuracy.svg")
+    lines = json.loads((RESULTS / "waiting.json").read_text())["lines"]
+    waiting.plot(list(lines.values()), ROOT / "docs" / "waiting.svg")
     draw_regimes(regimes(), RESULTS / "curation" / "regimes.svg")
     sizes = fullest(RESULTS / "curation" / "cells" / "stylized-catsdogs.jsonl")
     draw_sizes(sizes, RESULTS / "curation" / "stylized-catsdogs-sizes.svg")
