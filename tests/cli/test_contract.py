@@ -14,7 +14,7 @@ from commands import ENVIRONMENT, MEASURING, TOOLS, call, measured, on_files, re
 from dataworth.valuation.audit.verdict import VERDICTS
 
 EVERY = [*MEASURING, *TOOLS]
-NAMED = [*EVERY, "run", "resume", "demo", "embed"]
+NAMED = [*EVERY, "run", "resume", "demo", "embed", "check", "init"]
 
 
 @pytest.mark.parametrize("command", EVERY)
