@@ -251,3 +251,12 @@ def test_rows_that_would_decide_are_told_if_these_do_not(change, rows):
 
 def test_estimates_of_estimates_have_two_digits():
     assert [rounded(n) for n in (7, 99, 101, 15499)] == [7, 99, 100, 15000]
+
+
+def test_a_change_of_as_many_rows_is_not_compared_with_removals_in_words():
+    """Relabelled rows, say: there is no random removal of as many, and the data before are the control."""
+    found = [rules.decide(DOWN, DOWN, HOLDS, None, 20, fewer=fewer) for fewer in (True, False)]
+    assert [verdict for verdict, _ in found] == ["harmful"] * 2
+    assert "more than a blind change of the same size" in found[0][1]
+    assert "no loss of rows explains it" in found[1][1]
+    assert "blind change" not in found[1][1]
