@@ -14,7 +14,7 @@ from commands import ENVIRONMENT, MEASURING, TOOLS, call, measured, on_files, re
 from golden.sentences import all_recorded
 
 EVERY = [*MEASURING, *TOOLS]
-NAMED = [*EVERY, "run", "resume", "demo", "embed"]
+NAMED = [*EVERY, "run", "resume", "demo", "embed", "check", "init"]
 
 
 @pytest.mark.parametrize("command", EVERY)

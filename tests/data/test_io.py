@@ -18,6 +18,7 @@ from dataworth.data.changes import compare
 from dataworth.data.convert import Column
 from dataworth.data.dataset import Dataset
 from dataworth.data.io import ReadingWarning, assign_roles, describe, read, read_together
+from dataworth.data.io.inputs import Reading, load_inputs
 from dataworth.data.io.notes import refuse_all
 from dataworth.errors import Problems
 from golden.sentences import all_refused
@@ -367,3 +368,34 @@ def test_sentences(tmp_path):
     cases += [(read, text(tmp_path, content, name)) for name, content in texts.items()]
     (tmp_path / "empty").mkdir()
     all_refused("io", [*cases, (read, tmp_path / "none.csv"), (read, tmp_path / "empty")], tmp_path)
+
+
+@pytest.mark.parametrize("orient", ["columns", "records", "split", "index", "table"])
+def test_json_of_pandas_in_every_orient_that_names_columns(tmp_path, orient):
+    """`DataFrame.to_json` writes columns of objects unless it is told otherwise."""
+    frame = pd.DataFrame({"a": [1.5, 2.5, 3.5], "city": ["Ulm", "Bonn", "Ulm"], "label": [0, 1, 1]})
+    frame.to_json(tmp_path / "t.json", orient=orient)
+    found = read(tmp_path / "t.json", features="a,city")
+    assert found.names == ("a", "city")
+    assert found.X[:, 0].tolist() == [1.5, 2.5, 3.5]
+    assert found.y.tolist() == [0, 1, 1]
+
+
+def test_json_without_names_says_what_to_do(tmp_path):
+    (tmp_path / "t.json").write_text("[[1, 2], [3, 4]]")
+    told = refused(read, tmp_path / "t.json")
+    assert "its rows are lists, which do not name their columns: write objects" in told
+
+
+def test_weights_are_those_of_the_files_that_have_them(tmp_path):
+    rows = [f"{i},{i % 2},{1 + i % 3}" for i in range(60)]
+    (tmp_path / "d.csv").write_text("a,label,w\n" + "\n".join(rows[:30]))
+    (tmp_path / "t.csv").write_text("a,label\n" + "\n".join(row[: row.rindex(",")] for row in rows[30:]))
+    files = [tmp_path / "d.csv", tmp_path / "t.csv"]
+    inputs = load_inputs(
+        files, files[1], Reading(options={"weights": "w", "label": "label", "features": "a"})
+    )
+    assert inputs(files[0]).weights.tolist() == [1 + i % 3 for i in range(30)]
+    assert inputs(files[1]).weights is None
+    told = refused(load_inputs, files, files[1], Reading(options={"weights": "v", "label": "label"}))
+    assert "weights= 'v' is no column of any file" in told or "weights 'v' is no column of any file" in told

@@ -209,3 +209,12 @@ def test_the_probes_are_cut_as_the_audit_is():
 def test_rows_that_would_decide_are_told_if_these_do_not(change, rows):
     """(2.95 s / Δ)² blocks of ten rows, where there are twenty."""
     assert undecided(Sight(20, 10, 100, {}, Gain(0.0, 0.0)), change, 1.0) == rows
+
+
+def test_a_change_of_as_many_rows_is_not_compared_with_removals_in_words():
+    """Relabelled rows, say: there is no random removal of as many, and the data before are the control."""
+    found = [rules.decide(DOWN, DOWN, HOLDS, None, 20, fewer=fewer) for fewer in (True, False)]
+    assert [verdict for verdict, _ in found] == ["harmful"] * 2
+    assert "more than a blind change of the same size" in found[0][1]
+    assert "no loss of rows explains it" in found[1][1]
+    assert "blind change" not in found[1][1]

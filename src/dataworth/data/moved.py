@@ -43,9 +43,9 @@ def moved(
 ) -> dict[str, Any]:
     """Numbers of rows by class, and the columns that moved most, as plain data.
 
-    before, after, gone: as `examples` takes them. A column moves by |Δ mean| / s.d., one of categories by
-    the proportion of rows that have another one (total variation); `cells` are those of kept rows that were
-    edited. Of very wide data the first columns are looked at (`MAX_COLUMNS`).
+    before, after, gone: as `examples` takes them. A column moves by |Δ mean| / s.d., a column of categories
+    by the proportion of rows that have another one (total variation); `cells` are those of kept rows that
+    were edited. Of very wide data the first columns are looked at (`MAX_COLUMNS`).
 
     >>> from dataworth.data.changes import compare
     >>> old = Dataset([[1.0], [2.0], [3.0]], ["a", "b", "b"], ids=[1, 2, 3])
