@@ -35,7 +35,7 @@ def list_checks(codes: Sequence[str] | None) -> Told:
             ("code", "name", "what it means if it fires"),
             rows,
             "--ignore CODES leaves some out; --strict exits with 3 if one fires; "
-            "each has a page in docs/checks.",
+            "docs/checks.md explains each.",
         )
 
     told = ("code", "name", "meaning", "advice", "slow")
