@@ -4,7 +4,7 @@
 
 Healthy: 28 real tables (`tables.REPORTED`), rows split at random into data and test set, scored. Rules were
 settled on 28 others (`--settle` runs those). Faults: made in the same tables, one check's at a time.
-`--page FILE` writes the rates of a file of --out into docs/checks.md. With `--demo` also the demo over several
+`--page FILE` writes the rates of a file of --out into docs/checks.md. `--demo` adds the demo over several
 seeds, what the other forms of the score would have said there, and DW014 where data and test rows are of one
 distribution.
 """
@@ -200,7 +200,7 @@ def write_page(found):
             )
     (fired, of), (red, ran) = found["pairs"], found["tables_red"]
     head = (
-        f"`python benchmarks/checks.py` splits {len(found['tables'])} real tables at random and scores them.\n"
+        f"`python benchmarks/checks.py` splits {len(found['tables'])} real tables and scores them.\n"
         f"Of {of} (table, check) pairs {fired} fail. `--strict` is red on {red} of {ran} tables.\n"
         "The rules were settled on other tables (`results/checks.json`).\n\n"
     )

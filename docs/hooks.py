@@ -1,8 +1,8 @@
 """What the site has beside the pages of this folder; mkdocs calls these functions.
 
 The API reference is made of `dataworth/__init__.pyi`, and that of the command line of its commands, so that
-nothing can be forgotten. The README is the first page. Results and files at the root of the repository become pages
-and pictures of the site: links to them work on GitHub as they are written, and here with a level less.
+nothing can be forgotten. The README is the first page. Results and files at the root of the repository become
+pages and pictures of the site: links to them work on GitHub as they are written, and here with a level less.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def cli_page() -> str:
         ]
         lines += [f"## {name}", "", " ".join(said.split()), "", *(f"    {one}" for one in code), ""]
         lines += table([row for row in rows[name] if row not in shared])
-        also = ", ".join(row.split(" | ")[0].removeprefix("| ") for row in rows[name] if row in shared)
+        also = ", ".join(row.split()[1] for row in rows[name] if row in shared)
         lines += [f"Also: {also}.", ""] if also else []
     lines += ["## Options of several commands", "", *table(sorted(shared))]
     return "\n".join([*lines, "**Read next:** [Reports and CI](report.md) has the exit codes."]) + "\n"
@@ -157,10 +157,10 @@ def cli_page() -> str:
 
 def option_row(option: Any) -> str:
     """The names of an option or argument, and its help."""
-    argument = not any(name.startswith("-") for name in option.opts)
+    argument = option.param_type_name == "argument"
     names = [option.metavar or option.name] if argument else [*option.opts, *option.secondary_opts]
     told = " ".join(str(option.help).split()).replace("|", "\\|")
-    return f"| {' '.join(f'`{name.strip()}`' for name in names if name.strip())} | {told} |"
+    return f"| {' '.join(f'`{name}`' for name in names)} | {told} |"
 
 
 def table(rows: list[str]) -> list[str]:
