@@ -26,6 +26,7 @@ TOOLS = {
     "commit": ["raw.csv"],
     "checks": [],
     "curations": [],
+    "explain": [],
     "seal": ["half.csv", "--yardstick", "y.json", "--force", "-o", "s.safetensors"],
 }
 
