@@ -91,7 +91,7 @@ def test_the_seed_determines_everything(kind):
     assert one == again != other
 
 
-@pytest.mark.parametrize("kind", ["score whole", "score pairs", "audit row", "sealed score"])
+@pytest.mark.parametrize("kind", ["score whole", "score pairs", "audit matched", "sealed score"])
 def test_two_processes_give_the_same_bits(kind):
     two = measured(kind, jobs=2).table.values
     assert two.tobytes() == measured(kind, keep=False).table.values.tobytes()
