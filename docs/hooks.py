@@ -165,7 +165,7 @@ def option_row(option: Any) -> str:
 
 def table(rows: list[str]) -> list[str]:
     """A table of options, if there are any."""
-    return ["| option | |", "|---|---|", *rows, ""] if rows else []
+    return ["| option | meaning |", "|---|---|", *rows, ""] if rows else []
 
 
 class Doctests(griffe.Extension):
