@@ -1,12 +1,12 @@
-"""How often each check fires where nothing is wrong, and where something is: the rates of docs/checks.
+"""How often each check fires where nothing is wrong, and where something is: the rates of docs/checks.md.
 
     python benchmarks/checks.py --out results/checks.json
 
 Healthy: 28 real tables (`tables.REPORTED`), rows split at random into data and test set, scored. Rules were
-settled on 28 others (`--settle` runs those). Faults: made in the same tables, one check's at a time. With
-`--pages` writes the rates of --out into docs/checks: one sentence a page, one table for all. With
-`--demo` also the demo over several seeds, what the other forms of the score would have said there, and DW014
-where data and test rows are of one distribution.
+settled on 28 others (`--settle` runs those). Faults: made in the same tables, one check's at a time.
+`--page FILE` writes the rates of a file of --out into docs/checks.md. `--demo` adds the demo over several
+seeds, what the other forms of the score would have said there, and DW014 where data and test rows are of one
+distribution.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import json
 import platform
-import re
 import sys
 import warnings
 from importlib.metadata import version
@@ -31,7 +30,7 @@ from dataworth.yardstick.recipe import Basis
 from faults import FAULTS, Unmade, idle_attribute
 from tables import REPORTED, SETTLED, split
 
-DOCS = Path(__file__).parents[1] / "docs" / "checks"
+PAGE = Path(__file__).parents[1] / "docs" / "checks.md"
 FORMS = (
     ("sealed", "laplace"),
     ("kl", "laplace"),
@@ -190,42 +189,25 @@ def show(found):
     print("tables with any check fired (--strict): {} of {}".format(*found["tables_red"]))
 
 
-def put(path, mark, text):
-    """Replace what stands between a mark and its end; without an end, put it there."""
-    page = path.read_text()
-    begin, end = f"<!-- {mark} -->", f"<!-- /{mark} -->"
-    made = f"{begin}\n{text}\n{end}"
-    if end in page:
-        page = re.sub(f"{re.escape(begin)}.*?{re.escape(end)}", lambda _: made, page, flags=re.DOTALL)
-    elif begin in page:
-        page = page.replace(begin, made)
-    else:
-        page = page.replace("## What to do", f"{made}\n\n## What to do", 1)
-    path.write_text(page)
-
-
-def write_pages(found):
-    """The rates into docs/checks: one sentence a page, one table for all."""
-    tables = len(found["tables"])
-    lines = ["| check | fires on healthy tables | fires on made faults |", "|---|---|---|"]
+def write_page(found):
+    """The rates into docs/checks.md, between its marks."""
+    lines = ["| check | fails on healthy tables | fails on planted faults |", "|---|---|---|"]
     for row in found["checks"]:
-        fired, of = row["healthy"]
-        made = "; ".join(f"{fault}: {hits} of {n}" for fault, (hits, n) in row["faults"].items())
-        lines.append(f"| {row['code']} {row['name']} | {fired} of {of} | {made or '(none made)'} |")
-        told = f"On {of} healthy real tables, split at random, it fires in {fired}."
-        told = told if of else "It was not run on the healthy tables (slow, or for audits only)."
-        hits = f" On made faults: {made}." if made else ""
-        put(DOCS / f"{row['code']}.md", "rates", f"**Rates** (`python benchmarks/checks.py`). {told}{hits}")
-    fired, of = found["pairs"]
-    red, ran = found["tables_red"]
+        if row["healthy"][1]:
+            made = "; ".join(f"{fault}: {hits} of {n}" for fault, (hits, n) in row["faults"].items())
+            lines.append(
+                "| {} | {} of {} | {} |".format(row["code"], *row["healthy"], made or "none planted")
+            )
+    (fired, of), (red, ran) = found["pairs"], found["tables_red"]
     head = (
-        f"`python benchmarks/checks.py` deals {tables} real tables of installed packages out at random,\n"
-        "300 rows of data and 400 of test at most, and scores them. "
-        f"Of {of} (table, check) pairs {fired} fire ({fired / of:.1%}),\nand `--strict` is red on {red} of "
-        f"{ran}. "
-        "Rules were settled on 28 other tables (`results/checks.json` names both).\n\n"
+        f"`python benchmarks/checks.py` splits {len(found['tables'])} real tables and scores them.\n"
+        f"Of {of} (table, check) pairs {fired} fail. `--strict` is red on {red} of {ran} tables.\n"
+        "The rules were settled on other tables (`results/checks.json`).\n\n"
     )
-    put(DOCS / "README.md", "all rates", head + "\n".join(lines))
+    begin, end = "<!-- all rates -->", "<!-- /all rates -->"
+    before, _, rest = PAGE.read_text().partition(begin)
+    after = rest.partition(end)[2]
+    PAGE.write_text(f"{before}{begin}\n{head}" + "\n".join(lines) + f"\n{end}{after}")
 
 
 def main():
@@ -241,11 +223,11 @@ def main():
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--repeats", type=int, default=40)
     parser.add_argument("--out", type=Path)
-    parser.add_argument("--pages", type=Path, help="a file of --out, whose rates go into docs/checks")
+    parser.add_argument("--page", type=Path, help="a file of --out, whose rates go into docs/checks.md")
     parser.add_argument("--quick", action="store_true", help="a smoke test of seconds")
     given = parser.parse_args()
-    if given.pages is not None:
-        write_pages(json.loads(given.pages.read_text()))
+    if given.page is not None:
+        write_page(json.loads(given.page.read_text()))
         return
     if given.quick:  # a table of scikit-learn's, and the checks that take no time
         globals().update(REPORTED=["diabetes"], FAULTS=dict(list(FAULTS.items())[:1]))

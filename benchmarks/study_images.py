@@ -4,7 +4,7 @@
 
 --mnist: the four files of MNIST (train-images-idx3-ubyte.gz …). --cifar: CIFAR-10, the binary version.
 --photos: cat.1.jpg … dog.5000.jpg of Kaggle's dogs-vs-cats, in any folders. Any of them may be left out.
-Nothing is downloaded: docs/study-data.md says where they are.
+Nothing is downloaded: docs/curation-study.md says where they are.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What the site has beside the pages of this folder; mkdocs calls these functions.
 
-The API reference is made of `dataworth/__init__.pyi`, so that no public name can be forgotten. Results and
-files at the root of the repository become pages and pictures of the site: links to them work on GitHub as
-they are written, and here with a level less.
+The API reference is made of `dataworth/__init__.pyi`, and that of the command line of its commands, so that
+nothing can be forgotten. The README is the first page. Results and files at the root of the repository become
+pages and pictures of the site: links to them work on GitHub as they are written, and here with a level less.
 """
 
 from __future__ import annotations
@@ -10,6 +10,9 @@ from __future__ import annotations
 import ast
 import posixpath
 import re
+import sys
+from collections import Counter
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -33,25 +36,27 @@ DOCTEST = re.compile(r"(?:^>>> .*\n?)(?:^(?!\s*$).*\n?)*", re.MULTILINE)
 
 
 def on_config(config: Any) -> Any:
-    """Entries of the navigation that are folders list what is in them."""
-    checks = sorted(path.name for path in (ROOT / "docs" / "checks").glob("DW*.md"))
-    folders = {"api/": [*api_pages()], "checks/": ["README", *(name.removesuffix(".md") for name in checks)]}
+    """The entry `api/` of the navigation lists the pages of the API reference."""
 
     def fill(entry: Any) -> Any:
         if isinstance(entry, list):
             return [fill(one) for one in entry]
         if isinstance(entry, dict):
             return {name: fill(value) for name, value in entry.items()}
-        return [f"{entry}{name}.md" for name in folders[entry]] if entry in folders else entry
+        return [f"api/{name}.md" for name in api_pages()] if entry == "api/" else entry
 
     config["nav"] = fill(config["nav"])
     return config
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """Add the API reference, the results, and what stands at the root."""
-    for name, text in api_pages().items():
-        files.append(File.generated(config, f"api/{name}.md", content=text))
+    """Add the two references, the results, and what stands at the root."""
+    for name, text in {
+        **{f"api/{name}": text for name, text in api_pages().items()},
+        "cli": cli_page(),
+    }.items():
+        files.append(File.generated(config, f"{name}.md", content=text))
+    files.append(File.generated(config, "index.md", abs_src_path=str(ROOT / "README.md")))
     results = [path for path in (ROOT / "results").rglob("*") if path.suffix in (".md", ".svg")]
     examples = [path for path in (ROOT / "examples").rglob("*") if path.suffix in (".py", ".yaml")]
     schemas = (PACKAGE / "report" / "schemas").glob("*.json")
@@ -64,8 +69,8 @@ def on_files(files: Any, config: Any) -> Any:
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     """Links that leave this folder on GitHub stay in it here."""
     source = page.file.src_uri
-    if source in ("CONTRIBUTING.md", "CHANGELOG.md"):
-        return markdown.replace("](docs/", "](")
+    if source in ("index.md", "CONTRIBUTING.md", "CHANGELOG.md"):
+        return re.sub(r"""(\]\(|src=")docs/""", r"\1", markdown)
     here = posixpath.dirname(f"docs/{source}")
 
     def inside(link: re.Match[str]) -> str:
@@ -99,7 +104,9 @@ def api_pages() -> dict[str, str]:
         index.append(f"- **[{title}]({room}.md)**: {links}")
     pages["options"] = options_page()
     index += ["- **[Options](options.md)** of `dw.score`, `dw.audit` and `dw.rank`", ""]
-    index += ["Names beneath these that extensions may use: [Building on dataworth](../building-on.md)."]
+    index += [
+        "[Names for extensions](../architecture.md#names-for-extensions) lists what lies beneath these."
+    ]
     return {"index": "\n".join(index) + "\n", **pages}
 
 
@@ -118,6 +125,47 @@ def options_page() -> str:
             told = ast.literal_eval(field.value.args[1])
             lines.append(f"- `{ast.unparse(field.target)}`: {told}")
     return "\n".join(lines) + "\n"
+
+
+def cli_page() -> str:
+    """The commands with their options, of which those of many commands stand once, at the end."""
+    sys.path.insert(0, str(ROOT / "src"))
+    import typer.main
+
+    from dataworth.cli.app import app
+
+    commands = dict(sorted(vars(typer.main.get_command(app))["commands"].items()))
+    commands.pop("study", None)  # of another package, with pages of its own
+    rows = {
+        name: [option_row(one) for one in command.params if one.name not in ("help", "help_all")]
+        for name, command in commands.items()
+    }
+    shared = {row for row, times in Counter(chain(*rows.values())).items() if times > 2}
+    lines = ["# Command line reference", "", "After this page you know every command and option.", ""]
+    for name, command in commands.items():
+        said, *examples = str(command.help).split("\n\n")
+        code = [
+            " ".join(one.removeprefix("Example:").split()) for one in examples if one.startswith("Example:")
+        ]
+        lines += [f"## {name}", "", " ".join(said.split()), "", *(f"    {one}" for one in code), ""]
+        lines += table([row for row in rows[name] if row not in shared])
+        also = ", ".join(row.split()[1] for row in rows[name] if row in shared)
+        lines += [f"Also: {also}.", ""] if also else []
+    lines += ["## Options of several commands", "", *table(sorted(shared))]
+    return "\n".join([*lines, "**Read next:** [Reports and CI](report.md) has the exit codes."]) + "\n"
+
+
+def option_row(option: Any) -> str:
+    """The names of an option or argument, and its help."""
+    argument = option.param_type_name == "argument"
+    names = [option.metavar or option.name] if argument else [*option.opts, *option.secondary_opts]
+    told = " ".join(str(option.help).split()).replace("|", "\\|")
+    return f"| {' '.join(f'`{name}`' for name in names)} | {told} |"
+
+
+def table(rows: list[str]) -> list[str]:
+    """A table of options, if there are any."""
+    return ["| option | meaning |", "|---|---|", *rows, ""] if rows else []
 
 
 class Doctests(griffe.Extension):

@@ -18,7 +18,7 @@ MEASURING = {
 """Every measuring command with files of `tests/cli/conftest.py`."""
 TOOLS = {
     "describe": ["raw.csv"], "yardstick": ["test.csv", "--prior-variance", "1"], "commit": ["raw.csv"],
-    "checks": [], "curations": [],
+    "checks": [], "curations": [], "explain": [],
     "seal": ["half.csv", "--yardstick", "y.json", "--force", "-o", "s.safetensors"],
 }  # fmt: skip
 

@@ -149,7 +149,7 @@ picture(
     290,
     "The yardstick",
     "The test set alone makes the yardstick: features, model, prior. It is frozen and hashed. Before,"
-    " control and after "
+    " blind baselines and after "
     "are measured on it, and no arrow leads from them to the yardstick.",
     box(20, 100, 130, 70, "test set T", GREY),
     arrow(152, 135, 218, 135),
@@ -157,7 +157,7 @@ picture(
     box(220, 80, 200, 110, "yardstick\nfeatures, model, prior\nfrozen, with a hash", BLUE),
     *(arrow(422, 135, 538, y) for y in (60, 135, 210)),
     box(540, 30, 160, 60, "before", GREEN),
-    box(540, 105, 160, 60, "blind controls", GREY),
+    box(540, 105, 160, 60, "blind baselines", GREY),
     box(540, 180, 160, 60, "after", ORANGE),
     text(
         360,
@@ -172,22 +172,21 @@ picture(
     "control",
     720,
     270,
-    "What a rise is compared with",
-    "Three bars of PMI: before, the strongest of the data's own models doing the same blindly, and "
-    "after. The part of the "
-    "rise up to the control is recycled, the part beyond it comes from outside.",
-    text(360, 32, "A rise is split at what the data's own models could have done with as many rows."),
+    "What a gain is compared with",
+    "Three bars of PMI: before, the best blind baseline, and after. The gain up to the baseline is blind, "
+    "the gain beyond it is external.",
+    text(360, 32, "A gain is split at what the best blind baseline reaches with as many rows."),
     text(170, 85, "before", INK, 15, "end"),
     bar(185, 67, 200, "#9AA0A6"),
-    text(170, 135, "best own control", INK, 15, "end"),
+    text(170, 135, "best blind baseline", INK, 15, "end"),
     bar(185, 117, 300, BLUE),
     text(170, 185, "after", INK, 15, "end"),
     bar(185, 167, 440, GREEN),
     line(385, 58, 385, 215),
     line(485, 108, 485, 215),
     line(625, 158, 625, 215),
-    text(435, 234, "own models", BLUE, 14),
-    text(555, 234, "only from outside", GREEN, 14),
+    text(435, 234, "blind gain", BLUE, 14),
+    text(555, 234, "external gain", GREEN, 14),
     text(185, 258, "PMI →", GREY, 13, "start"),
 )
 
@@ -198,7 +197,7 @@ picture(
     "The plane of verdicts",
     "Change of information to the right, change of accuracy upwards. Right half: informative, "
     "improved, recycled, by what "
-    "the own models could do. Left half, information fell: strategic where accuracy holds, harmful "
+    "the blind baselines reach. Left half, information decreased: strategic where accuracy holds, harmful "
     "where more is lost than "
     "at random, costly otherwise. In the middle strip: inconclusive.",
     f'<rect x="40" y="40" width="280" height="160" fill="{PALE[ORANGE]}"/>',
@@ -213,11 +212,11 @@ picture(
     text(180, 315, "costly", RED, 19),
     text(180, 340, "neither is shown", INK, 14),
     text(540, 95, "informative", GREEN, 19),
-    text(540, 118, "beats all its own models", INK, 14),
+    text(540, 118, "beyond every blind baseline", INK, 14),
     text(540, 185, "improved", GREEN, 19),
-    text(540, 208, "by what, is not yet told", INK, 14),
+    text(540, 208, "more test rows would tell", INK, 14),
     text(540, 285, "recycled", GREEN, 19),
-    text(540, 308, "its own models could do it", INK, 14),
+    text(540, 308, "a blind baseline reaches it", INK, 14),
     text(360, 195, "incon-\nclusive", GREY, 15),
     text(360, 28, "accuracy rises ↑", GREY, 14),
     text(360, 382, "accuracy falls ↓", GREY, 14),

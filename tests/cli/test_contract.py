@@ -157,3 +157,10 @@ def test_outputs_and_files_that_fail_are_sentences(inside, tmp_path, monkeypatch
     monkeypatch.setattr(Path, "touch", raising(denied))
     sentence = refused(measured("score", "clean.csv", "--csv", "out.csv"))
     assert "out.csv cannot be written (Permission denied)" in sentence
+
+
+def test_a_term_is_explained_and_an_unknown_one_is_refused_with_those_close_to_it():
+    code, out, _ = call("explain", "BLIND", "baseline", "-q")
+    assert (code, out.partition(":")[0]) == (0, "Blind baseline")
+    assert "close to it: blind baseline" in refused(call("explain", "baseline"))
+    assert "'dataworth explain' lists all" in refused(call("explain", "xyzzy"))

@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from dataworth import curation as c
 from dataworth.curation import NAMES
 from dataworth.curation.density import peak_rows, smooth_rows
 from dataworth.curation.diversity import mean_cosine, vendi
-from dataworth.curation.names import options_of, with_files
+from dataworth.curation.names import with_files
 from dataworth.data.dataset import Dataset
 from dataworth.valuation.audit.methods import SENSES, apply, wants_test
 from dataworth.yardstick.recipe import Recipe
@@ -441,11 +442,23 @@ def test_rows_that_are_there_already_are_not_called_new():
         assert audit.to_dict()["curation"]["strategic"] is strategic
 
 
-PAGE = Path(__file__).parents[2] / "docs" / "curations.md"
+PAGE = Path(__file__).parents[2] / "docs" / "auditing.md"
 
 
 @pytest.mark.skipif(not PAGE.exists(), reason="a source distribution has no docs")
 def test_the_page_lists_them_as_they_are():
+    rows = (
+        PAGE.read_text(encoding="utf-8")
+        .partition("| strategic | names |\n|---|---|\n")[2]
+        .partition("\n\n")[0]
+    )
+    told = {
+        name: row.split()[1].strip(":")
+        for row in rows.splitlines()
+        for name in re.findall(r"`([\w-]+)`", row)
+    }
+    words = {True: "yes", False: "no", None: "depends"}
+    assert told == {name: words[method.strategic] for name, method in NAMES.items()}
     rows = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
     for row, (name, method) in zip(rows, NAMES.items(), strict=True):
         cells = [cell.strip() for cell in row.strip("|").split(" | ")]

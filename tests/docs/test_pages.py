@@ -59,6 +59,10 @@ def names():
     return sorted(page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md") if blocks(page))
 
 
+def starts_ray(name):
+    return "import ray" in (DOCS / name).read_text(encoding="utf-8")
+
+
 def command(line):
     words = shlex.split(line, comments=True)
     expected = re.search(r"# .*\bexit code (\d+)", line)
@@ -120,7 +124,7 @@ def with_stand_ins(block, folder):
 @pytest.mark.skipif(not DOCS.exists(), reason="a source distribution has no docs")
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=pytest.mark.cluster) if "cluster" in name else name for name in names()],
+    [pytest.param(name, marks=pytest.mark.cluster if starts_ray(name) else ()) for name in names()],
 )
 def test_the_page_runs(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -1,13 +1,16 @@
-"""What has a name, as lists: the checks that are made of every result, and the curations."""
+"""What has a name, as lists: the checks of every result, the terms of the glossary, and the curations."""
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING
+from importlib.resources import files
 from typing import Any
 
 from dataworth.checks import CHECKS, check_codes
 from dataworth.curation.names import NAMES, options_of, written
+from dataworth.errors import DataworthError
 from dataworth.report import terminal
 
 WORDS = {True: "yes", False: "no", None: "depends"}
@@ -35,13 +38,34 @@ def list_checks(codes: Sequence[str] | None) -> Told:
             ("code", "name", "what it means if it fires"),
             rows,
             "--ignore CODES leaves some out; --strict exits with 3 if one fires; "
-            "each has a page in docs/checks.",
+            "docs/checks.md explains each.",
         )
 
     told = ("code", "name", "meaning", "advice", "slow")
     checks = [{name: getattr(check, name) for name in told} for check in listed]
     names = ", ".join(f"{check.code} {check.name}" for check in listed)
     return Told({"schema": "dataworth/checks/1", "checks": checks}, names, table)
+
+
+def glossary() -> dict[str, str]:
+    """The terms of `glossary.md`, of which `docs/` has a copy, and what each means."""
+    text = files(__package__).joinpath("glossary.md").read_text(encoding="utf-8")
+    entries = (entry.partition("\n") for entry in text.split("\n### ")[1:])
+    return {term: " ".join(meaning.split()) for term, _, meaning in entries}
+
+
+def explain_term(term: str) -> Told:
+    """One term of the glossary, or all of them if none is named."""
+    entries = glossary()
+    lower = {name.lower(): name for name in entries}
+    if term and term.lower() not in lower:
+        close = difflib.get_close_matches(term.lower(), lower, n=3)
+        near = f"close to it: {', '.join(close)}" if close else "'dataworth explain' lists all"
+        raise DataworthError(f"{term!r} is no term of the glossary; {near}.")
+    listed = {name: entries[name] for name in ([lower[term.lower()]] if term else entries)}
+    line = "; ".join(f"{name}: {meaning}" for name, meaning in listed.items()) if term else ", ".join(listed)
+    data = {"schema": "dataworth/explain/1", "terms": listed}
+    return Told(data, line, lambda verbose: terminal.listing(("term", "what it means"), [*listed.items()]))
 
 
 def list_curations() -> Told:

@@ -90,6 +90,20 @@ def init(
 
 
 @command
+def explain(
+    talking: Talking,
+    term: Annotated[list[str] | None, file("A term (default: a list of all).", "TERM")] = None,
+) -> object:
+    """Explain a term of the glossary.
+
+    Example: dataworth explain blind baseline
+    """
+    from .listings import explain_term
+
+    return explain_term(" ".join(term or ()))
+
+
+@command
 def curations(talking: Talking) -> object:
     """List the curations that 'dataworth audit --curate' knows; -v says why each is strategic or not.
 
