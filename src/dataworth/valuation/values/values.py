@@ -179,9 +179,8 @@ def values(
     sources = None if D.groups is None else tuple(D.groups.tolist())
     told = {"fdr": None if fdr == FDR else fdr, "cross_fit": cross_fit}
     told["sample_splitting"] = sample_splitting or None
-    content = (
-        f"{D.content_hash()} {T.content_hash()}"  # no two datasets have the same key, and a run again has
-    )
+    # no two pairs of data and test set have the same key, and the same command has it again
+    content = f"{D.content_hash()} {T.content_hash()}"
     key = blake2b(content.encode(), digest_size=16).hexdigest()
     return Values(
         rows=RowValues(**columns),
