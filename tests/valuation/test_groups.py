@@ -19,7 +19,7 @@ def grouped(n, seed, size, name):
 
 DATA, TEST = grouped(160, 1, 4, "d"), grouped(200, 1_000, 5, "t")
 NOISY = DATA.with_labels(flipped(DATA, 0.3, 1)[0].y)
-OPTIONS = {"yardstick": yardstick(), "ignore": "all", "keep": True}
+OPTIONS = {"yardstick": yardstick(), "ignore": "all", "keep_data": True}
 
 
 def test_there_are_no_more_blocks_than_groups():

@@ -44,9 +44,9 @@ def measured(kind, **options):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("keep", [False, True])
+@pytest.mark.parametrize("keep_data", [False, True])
 def test_every_result_comes_back_from_a_pickle(kind, keep):
-    result = measured(kind, keep=keep)
+    result = measured(kind, keep_data=keep)
     again = pickle.loads(pickle.dumps(result))
     assert type(again) is type(result)
     assert again.to_dict() == result.to_dict()
@@ -63,7 +63,7 @@ def test_a_result_holds_no_rows_unless_asked_to(kind):
     result = measured(kind, keep=False)
     assert result.case is None
     for call in (lambda: result.parts, lambda: result.to_dict(parts=True), lambda: dw.sensitivity(result)):
-        assert "keep=True" in refusal(call)
+        assert "keep_data=True" in refusal(call)
     nats, bits = (json.loads(json.dumps(result.to_dict(bits=b))) for b in (False, True))
     assert (nats["unit"], bits["unit"]) == ("nats", "bits")
     assert nats["schema"].startswith(f"dataworth/{type(result).__name__.lower()[:4]}")

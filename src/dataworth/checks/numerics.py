@@ -90,7 +90,9 @@ def again_by(
     features = min(case.pool.X.shape[1] + 1, int(case.table.data_rows.max()))
     places = [case.table.arms.index(arm) for arm in case.arms]
     rows = float((case.table.data_rows[:, places] + case.table.test_rows[:, None]).sum(axis=1).max())
-    affordable = PAIRS if case.options.thorough else int(AFFORDABLE / max(rows * (features**2 + SITES), 1.0))
+    affordable = (
+        PAIRS if case.options.slow_checks else int(AFFORDABLE / max(rows * (features**2 + SITES), 1.0))
+    )
     if affordable < 1:
         return None
     with quietly():
