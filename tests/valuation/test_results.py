@@ -44,7 +44,7 @@ def measured(kind, **options):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("keep_data", [False, True])
+@pytest.mark.parametrize("keep", [False, True])
 def test_every_result_comes_back_from_a_pickle(kind, keep):
     result = measured(kind, keep_data=keep)
     again = pickle.loads(pickle.dumps(result))
@@ -60,7 +60,7 @@ def test_every_result_comes_back_from_a_pickle(kind, keep):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_result_holds_no_rows_unless_asked_to(kind):
-    result = measured(kind, keep=False)
+    result = measured(kind, keep_data=False)
     assert result.case is None
     for call in (lambda: result.parts, lambda: result.to_dict(parts=True), lambda: dw.sensitivity(result)):
         assert "keep_data=True" in refusal(call)
@@ -89,7 +89,7 @@ def test_the_seed_determines_everything(kind):
 @pytest.mark.parametrize("kind", ["score whole", "score pairs", "audit matched", "sealed score"])
 def test_two_processes_give_the_same_bits(kind):
     two = measured(kind, jobs=2).table.values
-    assert two.tobytes() == measured(kind, keep=False).table.values.tobytes()
+    assert two.tobytes() == measured(kind, keep_data=False).table.values.tobytes()
 
 
 def test_sentences():
@@ -107,4 +107,4 @@ def test_sentences():
     methods += [{"curate": lambda D: None}, {"curate": lambda D: D.X, "design": "whole"}]
     methods += [{"after": DATA, "test": None}]
     cases += [lambda m=m: dw.audit(DATA, **{"test": test, **m}) for m in methods]
-    all_refused("results", [*cases, (dw.score, DATA, test.X), lambda: dw.score(DATA, test, keep="yes")])
+    all_refused("results", [*cases, (dw.score, DATA, test.X), lambda: dw.score(DATA, test, keep_data="yes")])
