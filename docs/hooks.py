@@ -105,7 +105,7 @@ def api_pages() -> dict[str, str]:
     pages["options"] = options_page()
     index += ["- **[Options](options.md)** of `dw.score`, `dw.audit` and `dw.rank`", ""]
     index += [
-        "[Names for extensions](../architecture.md#names-for-extensions) lists what lies beneath these."
+        "[Names for extensions](../CONTRIBUTING.md#names-for-extensions) lists what lies beneath these."
     ]
     return {"index": "\n".join(index) + "\n", **pages}
 
