@@ -12,7 +12,12 @@ from unittest.mock import patch
 import dataworth as dw
 from dataworth.valuation.demo import demo
 
-QUICK = {"TEST_ROWS": 60, "TIDIED_ROWS": 60, "audit": partial(dw.audit, ignore="all", design="whole")}
+QUICK = {
+    "TEST_ROWS": 60,
+    "TIDIED_ROWS": 60,
+    "DRAWS": None,
+    "audit": partial(dw.audit, ignore="all", design="whole"),
+}
 """What is smaller with `--quick`: fewer rows, and no checks."""
 
 

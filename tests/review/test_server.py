@@ -208,7 +208,7 @@ def test_no_confirmed_correction_is_lost_by_kill_9(tmp_path, times):
         with warnings.catch_warnings(action="ignore"):  # of forks beside threads
             child.start()
         port, token = mine.recv()
-        threading.Timer(rng.uniform(0.0, 0.15), child.kill).start()
+        ends_after, told_of = rng.randrange(5, 30), 0
         connection, asked = http.client.HTTPConnection("127.0.0.1", port, timeout=20), None
         try:
             while True:
@@ -218,6 +218,9 @@ def test_no_confirmed_correction_is_lost_by_kill_9(tmp_path, times):
                 answer = connection.getresponse()
                 if answer.status == 200 and answer.read():
                     confirmed[asked[0]] = asked[1]
+                    told_of += 1
+                if told_of == ends_after:  # soon, in the middle of what comes next
+                    threading.Timer(rng.uniform(0.0, 0.02), child.kill).start()
         except (OSError, http.client.HTTPException):
             pass
         connection.close()
@@ -230,7 +233,7 @@ def test_no_confirmed_correction_is_lost_by_kill_9(tmp_path, times):
         assert found == confirmed
         after = labels_of(tmp_path / "corrected.csv")
         assert after == [confirmed.get(i + 1, before[i]) for i in range(120)]
-    assert len(confirmed) > 20
+    assert len(confirmed) >= 5
 
 
 def test_the_command_serves_until_ctrl_c_and_goes_on_later(tmp_path):

@@ -334,8 +334,7 @@ def review(
 ) -> int:
     """Show the labels that are most likely wrong, one by one, to be corrected: a page on this machine alone.
 
-    Half of the test set makes the list; the other half judges the corrections. It can be interrupted, and
-    continued, at any time.
+    Half of the test set makes the list; the other half judges the corrections. Run it again to go on.
 
     Example: dataworth review raw.csv --test test.csv -o corrected.csv
 

@@ -15,7 +15,7 @@ from dataworth.data.io.inputs import table_as_it_is
 from dataworth.errors import DataworthError
 from dataworth.review.corrected import check_path, usual_path
 from dataworth.review.rows import Rows
-from dataworth.review.session import Session
+from dataworth.review.session import Session, check_log, log_of
 
 from .files import check_outputs
 from .guard import say
@@ -84,6 +84,8 @@ def open_session(
             f"{data} holds preference pairs, or rows that were left out: labels are reviewed row by row; "
             "give a table with a column of labels."
         )
+    if log_of(path).exists():  # of other data, it is refused before the work
+        check_log(log_of(path), rows, tested)
     found = measure(job, parsed, {"sample_splitting": True}, loaded._replace(sources=None), showing)
     sources = None if loaded.sources is None else loaded.sources.tolist()
     hidden = [str(label), *(role.column for role in loaded.inputs.roles(data) if role.role == "id")]

@@ -24,7 +24,7 @@ from dataworth.valuation.values.values import Values
 
 from .corrected import write_corrected
 from .expectation import ENOUGH, NEXT, recalibrated
-from .log import LABEL, MAX_NAME, SKIP, UNDO, Entry, Log, now
+from .log import LABEL, MAX_NAME, SKIP, UNDO, Entry, Log, now, read
 from .rows import Rows, cut
 
 LEVEL = 0.95
@@ -76,8 +76,8 @@ class Session:
 
     def _head(self) -> dict[str, Any]:
         """The first line of the log: what it is of; values of rows stay in memory."""
-        hashes = {"data_hash": self.data.content_hash(), "test_hash": canonical(self.test).content_hash()}
-        return {**about(self.values), "schema": REVIEW, **hashes, "label": self.label, "begun": now()}
+        told = {"schema": REVIEW, **hashes_of(self.data, self.test), "label": self.label, "begun": now()}
+        return {**about(self.values), **told}
 
     def _take(self, entry: Entry) -> None:
         """What an entry does to the state: the last one of a row counts, and they stay in their order."""
@@ -262,6 +262,16 @@ class Session:
         """Write the corrected file, and let others open the log."""
         self.save()
         self.log.close()
+
+
+def hashes_of(data: Dataset, test: Dataset) -> dict[str, str]:
+    """What a log is of."""
+    return {"data_hash": data.content_hash(), "test_hash": canonical(test).content_hash()}
+
+
+def check_log(path: Path, data: Dataset, test: Dataset) -> None:
+    """A sentence, if a log is of other data or test rows."""
+    read(path, hashes_of(data, test), (), None)
 
 
 def near(label: Any) -> Any:

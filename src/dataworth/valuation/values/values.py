@@ -189,9 +189,8 @@ def values(
         suggested = given_labels.astype(object)
         suggested[kept] = yardstick.labels.decode(trusted.other)
         labels = Labels(tuple(given_labels.tolist()), tuple(suggested.tolist()), sources)
-    content = (
-        f"{D.content_hash()} {T.content_hash()}"  # no two datasets have the same key, and a run again has
-    )
+    # no two pairs of data and test set have the same key, and the same command has it again
+    content = f"{D.content_hash()} {T.content_hash()}"
     key = blake2b(content.encode(), digest_size=16).hexdigest()
     return Values(
         rows=RowValues(**columns),
