@@ -152,7 +152,7 @@ def cli_page() -> str:
         also = ", ".join(row.split()[1] for row in rows[name] if row in shared)
         lines += [f"Also: {also}.", ""] if also else []
     lines += ["## Options of several commands", "", *table(sorted(shared))]
-    return "\n".join([*lines, "**Read next:** [The CI gate](how-to/ci-gate.md#exit-codes) has the exit codes."]) + "\n"
+    return "\n".join([*lines, "**Read next:** [Exit codes](how-to/ci-gate.md#exit-codes)."]) + "\n"
 
 
 def option_row(option: Any) -> str:
