@@ -127,9 +127,9 @@ def _parts(audit: Audit) -> list[tuple[str, str, float, Estimate]]:
     """What the change is made of, or what it is against a blind control that is another: name in a table and
     in a chart, from which value, and how much."""
     if (made := audit.attribution) is not None:
-        own = ("reached by the best blind baseline", "best blind baseline", audit.before, made.blind_gain)
+        own = ("blind gain (best baseline)", "blind gain", audit.before, made.blind_gain)
         middle = audit.before + made.blind_gain.value
-        return [own, ("beyond every blind baseline (external)", "external", middle, made.external_gain)]
+        return [own, ("external gain", "external gain", middle, made.external_gain)]
     if (control := audit.control) is None or control.excess_over_random == audit.delta:
         return []
     blind = Estimate(control.excess_over_random, None, control.excess_interval)
