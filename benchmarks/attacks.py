@@ -4,7 +4,7 @@
 
 Ten seeds on four sets; `--quick` is a smoke test. Each attacker has 300 rows of a real table, the test set's
 unlabelled rows where it says so (its labels too, in leaks), and no other knowledge. An attack on an audit has
-won if the verdict is *informative*, nothing was refused and no check fired; one on a sealed ranking, if it
+won if the verdict is *informative*, nothing was refused and no check failed; one on a sealed ranking, if it
 makes its vendor first more often than honesty does. What answers and yardsticks tell of labels: reveals.py.
 """
 
@@ -248,7 +248,7 @@ def corrected(D, T, rng, ask):
     labels, _ = noisy(D, rng)
     before = D.with_labels(labels)
     known = ask(before)
-    looked = np.argsort(-known.rows.p_wrong)[: len(D) // 5]
+    looked = np.argsort(-known.rows.p_mislabeled)[: len(D) // 5]
     labels = labels.copy()
     labels[looked] = D.y[looked]
     return before, before.with_labels(labels), [known]
@@ -435,7 +435,7 @@ def audited(before, after, T, yard, **more):
         found = dw.audit(before, after, T, yardstick=yard, **more)
     except dw.DataworthError as error:
         return {"outcome": "refused", "told": str(error)}
-    fired = [one.code for one in found.checks if one.fires]
+    fired = [one.code for one in found.checks if one.failed]
     told = {"verdict": found.verdict, "delta": found.delta, "fired": fired}
     return {"outcome": f"fired {', '.join(fired)}" if fired else found.verdict, **told}
 

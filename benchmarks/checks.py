@@ -54,10 +54,10 @@ def demo_checks(seeds):
     shares = {"DW004": 0.0, "DW005": 0.0}
     audits = 0
     for seed in range(seeds):
-        for chapter in demo(seed=seed, keep=True).audits:
+        for chapter in demo(seed=seed, keep_data=True).audits:
             audits += 1
             for finding in chapter.audit.checks:
-                fired[finding.code] += finding.fires is True
+                fired[finding.code] += finding.failed is True
                 if finding.code in shares and finding.value is not None:
                     share = abs(finding.value) / limit_of(chapter.audit.case)
                     shares[finding.code] = max(shares[finding.code], share)
@@ -67,7 +67,7 @@ def demo_checks(seeds):
 def other_forms():
     """Other forms less the evidence by Laplace, over the first blocks of the demo's audits (seed 0)."""
     rows = []
-    for chapter in demo(seed=0, keep=True).audits:
+    for chapter in demo(seed=0, keep_data=True).audits:
         case = chapter.audit.case
         row = {"what": chapter.name, "limit": limit_of(case)}
         for form, inference in FORMS:
@@ -95,7 +95,7 @@ def shift_without_shift(repeats):
             )
             seen = shift.shift(case)
             values.append((seen.value - 0.5) / seen.stderr)
-            fires += seen.fires is True
+            fires += seen.failed is True
         rows.append(
             {"data": n, "test": m, "columns": columns, "axes": axes, "runs": len(values), "fires": fires}
             | {"sd_in_stated_errors": float(np.std(values, ddof=1))}
@@ -114,8 +114,8 @@ def healthy(name, seed, ignored=()):
             found = [*found, *asked_of_attributes(D, T, ignored)]
         except dw.DataworthError as error:
             return {"table": name, "seed": seed, "refused": str(error)}, None
-    told = {one.code: one.detail for one in found if one.fires}
-    run = [one.code for one in found if one.fires is not None]
+    told = {one.code: one.detail for one in found if one.failed}
+    run = [one.code for one in found if one.failed is not None]
     return {"table": name, "seed": seed, "run": run, "fired": told}, (D, T, yard)
 
 
@@ -150,7 +150,7 @@ def faulty(name, seed, D, T, yard, ignored=()):
             warnings.simplefilter("ignore")
             try:
                 seen = measured(*make(D, T, yard, rng), yard=yard, code=code)
-                hit, detail = seen.fires, seen.detail
+                hit, detail = seen.failed, seen.detail
             except Unmade:
                 continue
             except dw.DataworthError as error:

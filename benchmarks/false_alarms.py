@@ -77,8 +77,13 @@ def audit_half(world, yard, seed: int, number: int, i: int) -> dict:
     after = before.take(np.sort(rng.permutation(len(before))[: len(before) // 2]))
     seed = int(rng.integers(2**31))
     a = dw.audit(before, after, test, yardstick=yard, design="whole", seed=seed, jobs=1, ignore="all")
-    low, high = a.control.selection_interval
-    return {"delta": a.delta, "selection": a.control.selection, "interval": [low, high], "verdict": a.verdict}
+    low, high = a.control.excess_interval
+    return {
+        "delta": a.delta,
+        "selection": a.control.excess_over_random,
+        "interval": [low, high],
+        "verdict": a.verdict,
+    }
 
 
 def share(hits: int, of: int) -> dict:

@@ -91,7 +91,7 @@ def judge(name, split, alone=False):
             options = {"yardstick": yard, "seed": split, "ignore": OTHERS, "design": "whole", "jobs": 1}
             audit = dw.audit(before, after, test, **options)
             seconds = time.process_time() - started
-            column = next((one.subject or UNLIKE for one in audit.checks if one.fires), None)
+            column = next((one.subject or UNLIKE for one in audit.checks if one.failed), None)
             record = {"set": name, "split": split, "truth": truth, "change": change, "seconds": seconds}
             record |= told(audit, audit.details.rows_per_test) | {"column": column}
             if alone:

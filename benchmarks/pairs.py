@@ -139,7 +139,7 @@ def audited(every, rows, seed):
             noisy, wrong = D, np.ones(len(before), dtype=bool)
             wrong[after] = False
     values = dw.values(noisy, test, yardstick=yard).rows
-    by = {"p_wrong": values.p_wrong, "log_label": -values.log_label}
+    by = {"p_mislabeled": values.p_mislabeled, "loo_log_likelihood": -values.loo_log_likelihood}
     known = np.isfinite(values.value)
     auroc = {name: float(roc_auc_score(wrong[known], doubt[known])) for name, doubt in by.items()}
     told = {"seed": seed, "rows": len(pairs), "test_rows": held, "yardstick": str(yard), "auroc": auroc}
@@ -177,7 +177,7 @@ def told(records):
         verdicts = ", ".join(f"{v} {n}" for v, n in Counter(a["verdict"] for a in audits).most_common())
         t = np.median([audit["t"] for audit in audits])
         print(f"{kind:13} {name:38} rise shown {up}/{len(audits)}, median t {t:+.1f}: {verdicts}")
-    for way in ("p_wrong", "log_label"):
+    for way in ("p_mislabeled", "loo_log_likelihood"):
         print(f"AUROC of mismatched rows by {way}: {np.mean([r['auroc'][way] for r in records]):.3f}")
 
 

@@ -69,7 +69,11 @@ def found_flips(every, seed, encoder):
     rows, test = drawn(every, rng, encoder)
     wrong = rng.random(len(rows)) < FLIPPED
     values = dw.values(dataset(flipped(rows, wrong), encoder), test).rows
-    by = {"p_wrong": values.p_wrong, "log_label": -values.log_label, "value": -values.value}
+    by = {
+        "p_mislabeled": values.p_mislabeled,
+        "loo_log_likelihood": -values.loo_log_likelihood,
+        "value": -values.value,
+    }
     valued = np.isfinite(values.value)  # rows that also stand in the test set have none
     return {name: float(roc_auc_score(wrong[valued], doubt[valued])) for name, doubt in by.items()}
 

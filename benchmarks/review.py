@@ -40,7 +40,7 @@ def one(name, seed, rows, tested):
     y, bad = flipped(drawn.y, RATE, seed)
     data, test = dw.Dataset(drawn.X, y), dw.Dataset(drawn.test_X, drawn.test_y)
     values = dw.values(data, test, sample_splitting=True)
-    order, looked = np.array(values.least_trusted), round(LOOKED * len(y))
+    order, looked = np.array(values.ranked_label_issues), round(LOOKED * len(y))
     scale = drawn.X.mean(axis=0), drawn.X.std(axis=0) + 1e-12
     half = choosing_half(test)
     X, test_X = ((part - scale[0]) / scale[1] for part in (drawn.X, drawn.test_X[half]))
@@ -53,7 +53,7 @@ def one(name, seed, rows, tested):
     for part in (0.5, 1.0):
         seen = np.zeros(len(y), dtype=bool)
         seen[order[: round(part * looked)]] = True
-        q = recalibrated(values.rows.p_wrong, seen, seen & bad)
+        q = recalibrated(values.rows.p_mislabeled, seen, seen & bad)
         ahead = order[round(part * looked) :][:NEXT]
         key = f"after {part * LOOKED:.0%}"
         told[key] = {

@@ -47,7 +47,7 @@ def one(way, rows, seed):
     X, y, test_X, test_y, wrong = world(rows, seed)
     begun, wall, times = time.process_time(), time.perf_counter(), 1
     if way == "values":
-        doubt = dw.values(dw.Dataset(X, y), dw.Dataset(test_X, test_y)).rows.p_wrong
+        doubt = dw.values(dw.Dataset(X, y), dw.Dataset(test_X, test_y)).rows.p_mislabeled
     elif way == "cleanlab":
         doubt = cleanlab(Task(X, y, test_X, test_y, 1.0, seed))
     else:

@@ -105,7 +105,7 @@ def api_pages() -> dict[str, str]:
     pages["options"] = options_page()
     index += ["- **[Options](options.md)** of `dw.score`, `dw.audit` and `dw.rank`", ""]
     index += [
-        "[Names for extensions](../architecture.md#names-for-extensions) lists what lies beneath these."
+        "[Names for extensions](../CONTRIBUTING.md#names-for-extensions) lists what lies beneath these."
     ]
     return {"index": "\n".join(index) + "\n", **pages}
 
@@ -152,7 +152,7 @@ def cli_page() -> str:
         also = ", ".join(row.split()[1] for row in rows[name] if row in shared)
         lines += [f"Also: {also}.", ""] if also else []
     lines += ["## Options of several commands", "", *table(sorted(shared))]
-    return "\n".join([*lines, "**Read next:** [Reports and CI](report.md) has the exit codes."]) + "\n"
+    return "\n".join([*lines, "**Read next:** [Exit codes](how-to/ci-gate.md#exit-codes)."]) + "\n"
 
 
 def option_row(option: Any) -> str:

@@ -21,7 +21,7 @@ def log_audit(audit: dw.Audit) -> None:
     metrics = {"delta": audit.delta, "delta_lower": lower, "delta_upper": upper}
     metrics["accuracy_delta"] = audit.accuracy_delta
     mlflow.log_metrics({f"dataworth_{name}": value for name, value in metrics.items() if np.isfinite(value)})
-    fired = ",".join(check.code for check in audit.checks if check.fires)
+    fired = ",".join(check.code for check in audit.checks if check.failed)
     mlflow.set_tags({"dataworth.verdict": str(audit.verdict), "dataworth.fired": fired or "none"})
     mlflow.log_params({f"sha256_{name}": one["sha256"] for name, one in audit.replay.data.items()})
     with tempfile.TemporaryDirectory() as folder:

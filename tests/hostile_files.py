@@ -31,7 +31,7 @@ def constant_parquet(path: Path, rows: int, **columns: float) -> Path:
 
 def values_file(path: Path, rows: int) -> Path:
     """What looks like the output of 'dataworth values', of any number of rows."""
-    constant_parquet(path, rows, value=0.0, log_label=0.0, p_wrong=0.0)
+    constant_parquet(path, rows, value=0.0, loo_log_likelihood=0.0, p_mislabeled=0.0)
     told = {"schema": "dataworth/values-file/1", "yardstick": "0" * 64, "key": "0" * 32}
     told |= {"data": "0" * 64, "test": "0" * 64}
     path.with_name(f"{path.name}.about.json").write_text(json.dumps(told))

@@ -69,7 +69,11 @@ def labels(name: str, seed: int) -> Record:
         started = perf_counter()
         found = values(Dataset(drawn.X, y), T, yardstick=yard).rows
         seconds = perf_counter() - started
-        told = {"p_wrong": found.p_wrong, "log_label": -found.log_label, "value": -found.value}
+        told = {
+            "p_mislabeled": found.p_mislabeled,
+            "loo_log_likelihood": -found.loo_log_likelihood,
+            "value": -found.value,
+        }
         task = Task(
             features[0], y, features[1], drawn.test_y, yard.model.prior_variance * yard.tempering, seed
         )
@@ -78,7 +82,7 @@ def labels(name: str, seed: int) -> Record:
             way: [float(roc_auc_score(bad, each)), float(average_precision_score(bad, each))]
             for way, each in told.items()
         }
-        wrong = found.p_wrong > 0.5
+        wrong = found.p_mislabeled > 0.5
         lists = {
             "listed": int(found.harmful.sum()),
             "listed, wrong": int(found.harmful[bad].sum()),
@@ -124,7 +128,7 @@ def sources(name: str, seed: int) -> Record:
     wrong = (who == 0) & (rng.random(len(drawn.y)) < BAD)
     y = np.where(wrong, 1 - drawn.y, drawn.y)
     found = values(Dataset(drawn.X, y, groups=[f"annotator {k}" for k in who]), T, seed=seed)
-    worse = [one.name for one in found.groups if one.worse]
+    worse = [one.name for one in found.groups if one.below_random]
     return {"found": "annotator 0" in worse, "false": len([one for one in worse if one != "annotator 0"])}
 
 

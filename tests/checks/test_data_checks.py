@@ -94,40 +94,40 @@ def test_excess_is_a_binomial_tail():
 
 @pytest.mark.parametrize(("p", "share", "fires"), [(0.9, 0.5, True), (1.1, 0.5, False), (0.9, 0.109, False)])
 def test_too_many_near_rows_are_unlikely_and_a_hundredth_more_than_chance(p, share, fires):
-    assert Excess(share, 0.1, p * LEVEL).fires is fires
+    assert Excess(share, 0.1, p * LEVEL).failed is fires
     assert LEVEL == 1e-3
 
 
 def test_repeated_rows_fire_and_fresh_ones_do_not():
     data, test = halves(1)
-    assert scored("DW002", data, test).fires is False
-    assert scored("DW002", dw.Dataset.concat([data, data.take([3])]), test).fires is False  # no pattern
-    assert scored("DW002", dw.Dataset.concat([data, data.take(range(20))]), test).fires
+    assert scored("DW002", data, test).failed is False
+    assert scored("DW002", dw.Dataset.concat([data, data.take([3])]), test).failed is False  # no pattern
+    assert scored("DW002", dw.Dataset.concat([data, data.take(range(20))]), test).failed
     finding = scored("DW002", with_rows(data, shaken(data, 20)), test)
-    assert finding.fires
+    assert finding.failed
     assert finding.value == pytest.approx(40 / 620, abs=0.01)  # each copy, and what it is a copy of
     for repeated in (20, 60):  # test rows that repeat excuse no repeats of the data
         again = test.take(np.r_[np.arange(len(test) - repeated), np.arange(repeated)])
-        assert scored("DW002", data, again).fires is False
-        assert scored("DW002", dw.Dataset.concat([data, data]), again).fires
+        assert scored("DW002", data, again).failed is False
+        assert scored("DW002", dw.Dataset.concat([data, data]), again).failed
 
 
 def test_near_copies_of_test_rows_fire_and_exact_ones_are_told():
     data, test = halves(4)
-    assert scored("DW003", data, test).fires is False
+    assert scored("DW003", data, test).failed is False
     finding = scored("DW003", with_rows(data, shaken(test, 10)), test)
-    assert finding.fires
+    assert finding.failed
     assert finding.value == pytest.approx(10 / 300)
     exact = scored("DW003", dw.Dataset.concat([data, test.take(range(6))]), test)
-    assert exact.fires is False  # they were taken out, so they do no harm
+    assert exact.failed is False  # they were taken out, so they do no harm
     assert "6 test rows in the data taken out of them" in exact.detail
     # each copy twice: rows of the data then have near ones as often as test rows have
     copies = [shaken(test, 60, seed=seed) for seed in range(3)]
-    assert scored("DW003", with_rows(data.take(range(60)), *copies), test).fires
+    assert scored("DW003", with_rows(data.take(range(60)), *copies), test).failed
     # moved by a fifth of the distance to the 20th neighbour
     way = np.random.default_rng(1).normal(size=(30, 5))
     way *= neighbours(test.X[:30], test.X, 21)[0][:, -1:] / np.linalg.norm(way, axis=1, keepdims=True)
-    assert scored("DW003", with_rows(data, (test.X[:30] + 0.2 * way, test.y[:30])), test).fires
+    assert scored("DW003", with_rows(data, (test.X[:30] + 0.2 * way, test.y[:30])), test).failed
 
 
 def test_features_of_test_rows_on_other_rows_fire():
@@ -145,9 +145,9 @@ def test_features_of_test_rows_on_other_rows_fire():
     moved = base + 1e-3 * np.stack([(F[i] - here[i]) @ np.linalg.pinv(tangent[:, i]) for i in range(30)])
     np.testing.assert_allclose(features(moved), F, atol=1e-9)
     finding = scored("DW003", with_rows(data, (moved, test.y[:30])), test, axes=2)
-    assert finding.fires
+    assert finding.failed
     assert "in the yardstick's features" in finding.detail
-    assert scored("DW003", data, test, axes=2).fires is False
+    assert scored("DW003", data, test, axes=2).failed is False
 
 
 @pytest.mark.parametrize("by", [0.01, 0.1])
@@ -158,11 +158,11 @@ def test_shaken_copies_in_columns_of_few_values_fire(by):
     X[::50, 3] = rng.integers(9, 40, 18)  # values that few rows have
     y = (X.sum(axis=1) + rng.normal(size=900) > 7).astype(int)
     data, test = dw.Dataset(X[:500], y[:500]), dw.Dataset(X[500:], y[500:])
-    assert scored("DW003", data, test).fires is False
+    assert scored("DW003", data, test).failed is False
     copies = test.X[:16] + by * rng.normal(size=(16, 4))
     leaking = dw.Dataset.concat([data, dw.Dataset(copies, test.y[:16])])
     finding = scored("DW003", leaking, test)
-    assert finding.fires
+    assert finding.failed
     assert "between the test set's values" in finding.detail
 
 
@@ -186,9 +186,9 @@ def test_labels_that_agree_only_with_the_nearest_row_fire():
     X = np.repeat(rng.normal(size=(800, 2)), 2, axis=0) + 0.02 * rng.normal(size=(1600, 2))
     data, test = split(X, rng.integers(0, 2, 1600), 800)
     finding = scored("DW003", dw.Dataset(test.X + 0.045 * rng.normal(size=(800, 2)), test.y), test)
-    assert finding.fires
+    assert finding.failed
     assert "labels of nearest rows agree" in finding.detail
-    assert scored("DW003", data, test).fires is False
+    assert scored("DW003", data, test).failed is False
 
 
 @pytest.mark.parametrize("code", ["DW002", "DW003"])
@@ -196,27 +196,27 @@ def test_fewer_data_rows_in_clusters_are_not_nearer(code):
     """Twelve clusters: of 240 rows the twentieth neighbour is in another one, of 400 in one's own."""
     rng = np.random.default_rng(5)
     X = rng.normal(size=(640, 4)) + 8.0 * rng.normal(size=(12, 4))[rng.integers(0, 12, 640)]
-    assert scored(code, *split(X, rng.integers(0, 2, 640), 400)).fires is False
+    assert scored(code, *split(X, rng.integers(0, 2, 640), 400)).failed is False
 
 
 def test_pairs_that_overlap_are_told_a_size_and_a_shown_value_is_shown():
     """Classes six standard deviations apart on one of ten axes: four rows, two of each, tell them apart."""
     data, test = halves(5)
     finding = scored("DW010", data, test, pairs=20, size=100)
-    assert finding.fires
+    assert finding.failed
     assert finding.value == pytest.approx(3.0)
     assert "a size of 37 leaves them" in finding.detail
-    assert scored("DW010", data, test, pairs=20, size=37).fires is False
+    assert scored("DW010", data, test, pairs=20, size=37).failed is False
     y = np.tile([0, 1], 152)
     X = np.random.default_rng(11).normal(size=(304, 10)) + np.outer(6.0 * y - 3.0, np.eye(10)[0])
     finding = scored("DW010", *split(X, y))
-    assert (finding.fires, finding.value) == (False, pytest.approx(4 / 11))
+    assert (finding.failed, finding.value) == (False, pytest.approx(4 / 11))
     assert "show a value that is not zero" in finding.detail
 
 
 def test_the_size_curve_has_the_rows_and_ends_at_the_score():
     data, test = halves(7)
-    result = dw.score(data, test, **asked(test, thorough=True, ignore="all", keep=True))
+    result = dw.score(data, test, **asked(test, slow_checks=True, ignore="all", keep_data=True))
     curve, _ = size.size_curve(result.case, result.case.arms[0])
     assert [n for n, *_ in curve] == [75, 150, 300, 600]
     # all rows, all blocks: the score itself, but at one tempering instead of a few
@@ -228,26 +228,26 @@ def test_the_size_curve_has_the_rows_and_ends_at_the_score():
 def test_data_without_a_class_fire():
     data, test = halves(8)
     lacking = scored("DW011", data.take(data.y == 1), test)
-    assert lacking.fires
+    assert lacking.failed
     assert "'0'" in lacking.detail
-    assert scored("DW011", data.with_weights(np.where(data.y == 1, 1.0, 0.0)), test).fires
+    assert scored("DW011", data.with_weights(np.where(data.y == 1, 1.0, 0.0)), test).failed
     for options in ({}, {"pairs": 10, "size": 20}):
-        assert scored("DW011", data, test, **options).fires is False
+        assert scored("DW011", data, test, **options).failed is False
     single = scored("DW011", data, test, pairs=10, size=(20, 1))
-    assert single.fires
+    assert single.failed
     assert "test rows" in single.detail
 
 
 def test_shuffled_labels_are_at_chance():
     data, test = halves(9)
-    assert scored("DW012", data, test).fires is False
+    assert scored("DW012", data, test).failed is False
     shuffled = data.with_labels(np.random.default_rng(0).permutation(data.y))
     for options in ({}, {"pairs": 30, "size": 30}):
-        assert scored("DW012", shuffled, test, **options).fires
+        assert scored("DW012", shuffled, test, **options).failed
     # nine in ten by always saying no is no skill
     rng = np.random.default_rng(10)
     rare = scored("DW012", *split(rng.normal(size=(900, 3)), (rng.random(900) < 0.1).astype(int)))
-    assert rare.fires
+    assert rare.failed
     assert abs(rare.value) < 2 * rare.stderr
 
 
@@ -267,7 +267,7 @@ def test_an_attribute_matters_only_if_features_show_it(shown):
     data, test = attributed(0, shown)
     after = MatchGroups()(data, test, rng=np.random.default_rng(0))
     finding = found(dw.audit(data, after, test, **asked(test)), "DW013")
-    assert finding.fires is bool(shown)
+    assert finding.failed is bool(shown)
     assert ("do not show" in finding.detail) is not bool(shown)
 
 
@@ -275,25 +275,25 @@ def test_an_attribute_that_curation_leaves_alone_is_not_asked():
     data, test = attributed(2, 1.5)
     for curate, fires in ((RandomSubset(0.5), None), (MatchGroups(), True)):
         result = dw.audit(data, test=test, curate=curate, **asked(test, pairs=20))
-        assert found(result, "DW013").fires is fires
-    assert scored("DW013", data, test).fires is None
+        assert found(result, "DW013").failed is fires
+    assert scored("DW013", data, test).failed is None
 
 
 def test_unknown_categories_missing_values_and_what_the_recipe_drops_are_a_shift():
     data, test = halves(11)
     still = scored("DW014", data, test, axes=2)
-    assert still.fires is False
+    assert still.failed is False
     assert "column" not in still.detail
     moved = dw.Dataset(data.X + np.array([0, 0, 0, 2.0, 3.0]), data.y)
     seen = scored("DW014", moved, test, axes=2)
-    assert seen.fires
+    assert seen.failed
     assert "; farthest apart in columns 'x4', 'x3'" in seen.detail
     kept = scored("DW014", moved, test)
-    assert kept.fires is False  # all five axes: the model sees it
+    assert kept.failed is False  # all five axes: the model sees it
     assert "keep everything" in kept.detail
     # axes of sixty rows fit those sixty better than any others, of the same world
     X = np.random.default_rng(12).normal(size=(660, 30))
-    assert scored("DW014", *split(X, (X[:, 0] > 0).astype(int), 60), axes=5).fires is False
+    assert scored("DW014", *split(X, (X[:, 0] > 0).astype(int), 60), axes=5).failed is False
     rng = np.random.default_rng(13)
 
     def frame(n, colours):
@@ -301,14 +301,14 @@ def test_unknown_categories_missing_values_and_what_the_recipe_drops_are_a_shift
         return dw.Dataset(pa.table({"x": x, "colour": rng.choice(colours, n)}), (x > 0).astype(int))
 
     test = frame(200, ["red", "blue"])
-    assert scored("DW014", frame(300, ["red", "blue"]), test).fires is False
+    assert scored("DW014", frame(300, ["red", "blue"]), test).failed is False
     strange = scored("DW014", frame(300, ["red", "blue", "green", "black"]), test)
     X, y = rows(14, n=400, d=2)
     holes = X[200:].copy()
     holes[::2, 1] = np.nan
     gappy = scored("DW014", dw.Dataset(holes, y[200:], allow_missing=True), dw.Dataset(X[:200], y[:200]))
     for finding, column in ((strange, "colour"), (gappy, "x1")):
-        assert finding.fires
+        assert finding.failed
         assert finding.detail.endswith(f"; farthest apart in column '{column}'")
 
 
@@ -335,11 +335,11 @@ def test_a_few_rows_are_looked_at_without_a_sound(size):
 def test_huge_outliers_are_looked_at_without_a_sound(outlier):
     data, test = halves(20)
     X = np.vstack([np.full((1, 5), outlier), data.X[1:]])
-    case = dw.score(data, test, **asked(test, 2, keep=True)).case
+    case = dw.score(data, test, **asked(test, 2, keep_data=True)).case
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         findings = run_checks(replace(case, data={"the data": dw.Dataset(X, data.y)}))
-    assert [(f.code, bool(f.fires)) for f in findings] == [(code, False) for code in MINE]
+    assert [(f.code, bool(f.failed)) for f in findings] == [(code, False) for code in MINE]
 
 
 def world(rng, n=300, scale=1.0):
@@ -351,9 +351,9 @@ def world(rng, n=300, scale=1.0):
 def test_doubling_fires_under_a_prior_that_is_far_too_narrow():
     X, y = world(np.random.default_rng(1), scale=4.0)
     seen = check_doubling(dw.Logistic(1e-5), X, y)
-    assert seen.fires
+    assert seen.failed
     assert seen.value > 5 * seen.stderr
-    assert not check_doubling(dw.Logistic(1e-3), X, y).fires  # which tempering still mends
+    assert not check_doubling(dw.Logistic(1e-3), X, y).failed  # which tempering still mends
 
 
 @pytest.mark.parametrize("shown", [False, True])
@@ -364,12 +364,12 @@ def test_attribute_that_tells_the_label_fires_even_if_features_show_it(shown):
     if shown:
         X = np.column_stack([X, 3.0 * telling, -telling])
     seen = check_attribute(dw.Logistic(1.0), X, y, telling)
-    assert seen.fires
+    assert seen.failed
     assert check_attribute(dw.Logistic(1.0), X, y, telling, size=100).value < seen.value
     # where features say all, it tells nothing
     y = (X[:, 0] > 0).astype(float)
     telling = np.where(rng.random(400) < 0.75, y, 1 - y)
-    assert not check_attribute(dw.Logistic(1e4), 10 * X[:, :3], y, telling).fires
+    assert not check_attribute(dw.Logistic(1e4), 10 * X[:, :3], y, telling).failed
 
 
 def test_nothing_fires_in_worlds_of_the_models_own():
@@ -379,7 +379,7 @@ def test_nothing_fires_in_worlds_of_the_models_own():
     for seed in range(30):
         rng = np.random.default_rng(seed)
         X, y = world(rng)
-        doubled += check_doubling(dw.Logistic(1.0, intercept=False), X, y, seed=seed).fires
-        useless += check_attribute(dw.Logistic(1.0), X, y, rng.integers(0, 2, 300)).fires
+        doubled += check_doubling(dw.Logistic(1.0, intercept=False), X, y, seed=seed).failed
+        useless += check_attribute(dw.Logistic(1.0), X, y, rng.integers(0, 2, 300)).failed
     assert doubled <= 4
     assert useless <= 3

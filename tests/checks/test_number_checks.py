@@ -41,7 +41,7 @@ def many():
 
 def test_limits_are_half_the_interval_or_what_is_stated():
     """Without one, of pairs too large; of a change that is none."""
-    data, asked = classes(80, 1), {"yardstick": yardstick(), "ignore": "all", "keep": True}
+    data, asked = classes(80, 1), {"yardstick": yardstick(), "ignore": "all", "keep_data": True}
     told = dw.score(data, held_out(), **asked)
     assert limit_of(told.case) == pytest.approx((told.interval[1] - told.interval[0]) / 2)
     assert limit_of(dw.score(data, held_out(), pairs=3, size=60, **asked).case) == UNSTATED
@@ -52,17 +52,17 @@ def test_forms_fire_where_two_rows_under_a_wide_prior_are_all_but_gaussian():
     for variance, rows, fires in ((1e4, 2, True), (1.0, 40, False)):
         options = {"prior_variance": variance, "inference": "ep", "size": rows, "pairs": 100}
         found = finding(dw.score, "DW004", classes(200, 11), classes(1000, 5), **options)
-        assert found.fires is fires
+        assert found.failed is fires
         assert "joint evidence" in found.detail
 
     # Laplace is 2 nats off here (the referee says so below), which is DW005's; EP's forms agree
     found = finding(dw.score, "DW004", *many(), prior_variance=1e3, inference="laplace", **DRAWN)
-    assert found.fires is False
+    assert found.failed is False
     assert abs(found.value) < 0.5
     assert "joint evidence (EP)" in found.detail
     for code in ("DW004", "DW006"):  # rows that are predicted one by one have one form and no referee
-        found = finding(dw.score, code, classes(60, 6), held_out(), yardstick=yardstick(), thorough=True)
-        assert found.fires is None
+        found = finding(dw.score, code, classes(60, 6), held_out(), yardstick=yardstick(), slow_checks=True)
+        assert found.failed is None
         assert "one by one" in found.detail
 
 
@@ -72,7 +72,7 @@ def test_a_form_is_compared_with_the_evidence_of_the_same_blocks(form, fires, dr
     """By hand: log Z(D∪T) − log Z(D) − log Z(T) of the first four, data rows counted as the result does."""
     data, test = classes(200, 1, d=6), classes(300, 3, d=6)
     others = [c for c in CODES if c != "DW004"]
-    told = dw.score(data, test, form=form, ignore=others, keep=True, **drawn)
+    told = dw.score(data, test, form=form, ignore=others, keep_data=True, **drawn)
     case, found = told.case, told.checks[0]
     fitter, shifts = case.pool.fitter, []
     for i in range(4):
@@ -81,27 +81,27 @@ def test_a_form_is_compared_with_the_evidence_of_the_same_blocks(form, fires, dr
         joint = fitter(np.r_[sample.rows, block.rows], weights=np.r_[counts, np.ones(len(block.rows))])
         evidence = joint.log_z - fitter(sample.rows, weights=counts).log_z - fitter(block.rows).log_z
         shifts.append(evidence - told.table.column("pmi", arm)[i])
-    assert found.fires is fires
+    assert found.failed is fires
     assert found.value == pytest.approx(np.mean(shifts), abs=1e-5)
 
 
 def test_laplace_fires_at_a_wide_prior_and_nothing_does_at_one_that_fits():
     for variance, inference, fires in ((1e5, "laplace", True), (1e5, "ep", False), (1.0, "laplace", False)):
         options = {"prior_variance": variance, "inference": inference, **DRAWN}
-        assert finding(dw.score, "DW005", *many(), **options).fires is fires
+        assert finding(dw.score, "DW005", *many(), **options).failed is fires
     # a posterior that is tempered to suit the test set hardly depends on what found it
     data, test = many()
     found = finding(dw.score, "DW005", data.take(range(60)), test, prior_variance=1e5, inference="laplace")
-    assert found.fires is False
+    assert found.failed is False
     assert abs(found.value) / 100 < 0.01  # nats a row; of pairs it is 0.2
 
 
 def test_the_referee_sides_with_ep_against_laplace():
     """At C = 1000 Laplace is 2 nats too high; EP is within 5 errors and what EP leaves (0.15)."""
     for inference, fires in (("laplace", True), ("ep", False)):
-        options = {"prior_variance": 1e3, "inference": inference, "thorough": True, **DRAWN}
+        options = {"prior_variance": 1e3, "inference": inference, "slow_checks": True, **DRAWN}
         found = finding(dw.score, "DW006", *many(), **options)
-        assert found.fires is fires
+        assert found.failed is fires
         assert 0 < found.stderr < 0.15
     assert abs(found.value) < 5 * found.stderr + 0.15
 
@@ -127,7 +127,7 @@ def test_what_the_referee_samples_is_the_results_quantity(change, pairs):
     weights = np.random.default_rng(3).uniform(0.5, 2.0, len(data))
     data, test = dw.Dataset(data.X @ [[1.0], [-1.0]], data.y, weights=weights), classes(160, 4, d=2)
     test = dw.Dataset(test.X @ [[1.0], [-1.0]], test.y)
-    options = {"ignore": "all", "pairs": pairs, "keep": True}
+    options = {"ignore": "all", "pairs": pairs, "keep_data": True}
     made = dw.audit(data, data.take(~bad), test, **options) if change else dw.score(data, test, **options)
     case, fitter, truth = made.case, made.case.pool.fitter, []
 
@@ -146,11 +146,11 @@ def test_what_the_referee_samples_is_the_results_quantity(change, pairs):
 
 def test_fits_that_do_not_converge_are_counted(monkeypatch):
     yard = dw.Yardstick.fit(held_out(), inference="ep")
-    assert finding(dw.score, "DW007", classes(60, 7), held_out(), yardstick=yard, jobs=1).fires is False
+    assert finding(dw.score, "DW007", classes(60, 7), held_out(), yardstick=yard, jobs=1).failed is False
     monkeypatch.setattr(ep, "MAX_ITERATIONS", 2)
     with pytest.warns(RuntimeWarning, match="EP did not converge"):
         found = finding(dw.score, "DW007", classes(60, 7), held_out(), yardstick=yard, jobs=1)
-    assert (found.fires, found.value) == (True, 20)  # of 20 blocks the data's
+    assert (found.failed, found.value) == (True, 20)  # of 20 blocks the data's
     assert "20 of 40" in found.detail
 
 
@@ -161,17 +161,17 @@ def test_the_edge_of_priors_fires_where_a_wider_one_is_better_unless_it_was_give
     data, test = data.take(range(200)), data.take(range(200, 1200))
     for given in (None, PRIORS[-1]):
         found = finding(dw.score, "DW008", data, test, prior_variance=given)
-        assert found.fires is (found.value > PLAUSIBLE) is (given is None)
+        assert found.failed is (found.value > PLAUSIBLE) is (given is None)
     for noise, fires in ((0.02, True), (0.5, False), (20.0, False)):  # an edge below, and none above
         data = numeric_labels(600, 3, noise=noise)
-        assert finding(dw.score, "DW008", data.take(range(200)), data.take(range(200, 600))).fires is fires
+        assert finding(dw.score, "DW008", data.take(range(200)), data.take(range(200, 600))).failed is fires
 
 
 @pytest.mark.parametrize(("rows", "sharpness", "given"), [(200, 1.0, None), (100, 3.0, 0.3)])
 def test_the_range_ends_where_the_test_set_says_so(rows, sharpness, given):
     """Or two decades away."""
     test = classes(rows, 3, d=10, sharpness=sharpness)
-    case = dw.score(classes(60, 7, d=10), test, prior_variance=given, ignore="all", keep=True).case
+    case = dw.score(classes(60, 7, d=10), test, prior_variance=given, ignore="all", keep_data=True).case
     parts, ends, chosen = Halves.of(case), plausible_range(case), case.yardstick.model.prior_variance
     least = parts.held_out(case.yardstick.model) - 1.92
     assert ends
@@ -196,11 +196,11 @@ def test_the_range_fires_where_another_dataset_would_be_best(monkeypatch):
     candidates, test = {"few": few, "many": many_rows}, classes(400, 3)
     elsewhere(monkeypatch, lambda table: replace(table, units=table.units[:, ::-1]))
     found = finding(dw.rank, "DW009", candidates, test, prior_variance=1.0)
-    assert (found.fires, found.value) == (True, 7.0)
+    assert (found.failed, found.value) == (True, 7.0)
     assert found.detail.startswith("'many' with the chosen prior variance, 1; 'few' with 7, which")
     # the same dataset twice: whichever is first, there is no lead
     same = finding(dw.rank, "DW009", {"a": few, "b": few}, test, prior_variance=1.0)
-    assert same.fires is False
+    assert same.failed is False
     assert "a tie" in same.detail
 
     def balanced(table):
@@ -209,7 +209,7 @@ def test_the_range_fires_where_another_dataset_would_be_best(monkeypatch):
     data, test = classes(300, 7), classes(400, 3)
     elsewhere(monkeypatch, balanced)
     found = finding(dw.audit, "DW009", data, data.take(range(20)), test, prior_variance=1.0)
-    assert found.fires is False
+    assert found.failed is False
     assert "; 'inconclusive' with 7," in found.detail
     assert not found.detail.startswith("'inconclusive'")
 
@@ -230,7 +230,7 @@ def three_classes():
     ids=["numeric labels", "three classes"],
 )
 def test_models_that_know_one_way_have_nothing_to_compare(sets, options, silent):
-    said = {f.code: f.fires for f in dw.score(*sets, thorough=True, **options).checks}
+    said = {f.code: f.failed for f in dw.score(*sets, slow_checks=True, **options).checks}
     assert [said[code] for code in ("DW004", "DW005", "DW006")] == [None] * 3
     assert not any(said[code] for code in silent)
     assert None not in [said[code] for code in silent]

@@ -117,8 +117,8 @@ def test_an_audit_finds_the_file_of_values_beside_the_data(inside, tmp_path, mon
     assert call("values", "raw.csv", *words, "-o", "values.parquet")[0] == 0
     table = pyarrow.parquet.read_table("values.parquet")
     told = ["row", "label", "suggested"]
-    assert table.column_names == [*told, "value", "stderr", "log_label", "p_wrong", "harmful"]
-    wrong = table.column("p_wrong").to_pylist()
+    assert table.column_names == [*told, "value", "stderr", "loo_log_likelihood", "p_mislabeled", "harmful"]
+    wrong = table.column("p_mislabeled").to_pylist()
     kept = sorted(sorted(range(len(wrong)), key=lambda i: wrong[i])[:-12])
     pyarrow.csv.write_csv(pyarrow.csv.read_csv("raw.csv").take(kept), "fewer.csv")
     code, _, err = call("audit", "raw.csv", "fewer.csv", *words)

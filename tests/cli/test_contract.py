@@ -110,12 +110,12 @@ def test_verdicts_and_checks_have_exit_codes(inside, monkeypatch):
 
     def fires(*args, **kwargs):
         found = score(*args, **kwargs)
-        return replace(found, checks=(replace(found.checks[0], fires=True), *found.checks[1:]))
+        return replace(found, checks=(replace(found.checks[0], failed=True), *found.checks[1:]))
 
     monkeypatch.setattr(dw, "score", fires)
     code, out, err = measured("score", "clean.csv", "-q", "--strict", "--ignore", "DW002")
     assert code == 3
-    assert "fired: DW001" in out
+    assert "failed: DW001" in out
     assert "dataworth: --strict: DW001 doubling" in err
 
 

@@ -22,8 +22,8 @@ WORDS = [
     ("score", "", {}),
     (
         "score",
-        "--seed 3 --prior-variance 0.5 --inference ep --model logistic --thorough --ignore DW002",
-        {"seed": 3, "prior_variance": 0.5, "inference": "ep", "model": "logistic", "thorough": True}
+        "--seed 3 --prior-variance 0.5 --inference ep --model logistic --slow-checks --ignore DW002",
+        {"seed": 3, "prior_variance": 0.5, "inference": "ep", "model": "logistic", "slow_checks": True}
         | {"ignore": "DW002"},
     ),
     ("score", "--pairs 7 --size 20,10 --truncate 4", {"pairs": 7, "size": (20, 10), "truncate": 4.0}),
@@ -67,7 +67,7 @@ def test_the_command_line_makes_the_options_that_python_makes(inside, monkeypatc
 
 WRONG = {
     "score": [("label", ["x"]), ("impute", "yes"), ("seed", 7.5), ("seed", "text")],
-    "audit": [("before", ["x"]), ("after", {"a": 1}), ("curate", 7.5), ("thorough", ["x"])],
+    "audit": [("before", ["x"]), ("after", {"a": 1}), ("curate", 7.5), ("slow_checks", ["x"])],
     "rank": [("data", {"a": 1}), ("model", {"a": 1}), ("prior_variance", "text")],
     "values": [("source", ["x"]), ("cross_fit", 7.5)], "contributions": [("ignore", {"a": 1})],
     "forecast": [("target", ["x"])], "sensitivity": [("priors", "text")],

@@ -232,8 +232,10 @@ def test_code_is_trusted_where_that_is_said(tmp_path):
 
 
 def test_every_option_of_a_suite_is_one_of_audits():
-    assert {"label", "group", "attribute", "seed", "metric", "values", "ignore", "thorough"} <= set(KNOWN)
-    assert not {"jobs", "engine", "address", "run_dir", "key", "report", "csv", "stream", "keep"} & set(KNOWN)
+    assert {"label", "group", "attribute", "seed", "metric", "values", "ignore", "slow_checks"} <= set(KNOWN)
+    assert not {"jobs", "engine", "address", "run_dir", "key", "report", "csv", "stream", "keep_data"} & set(
+        KNOWN
+    )
 
 
 # --- thresholds --------------------------------------------------------------------------------------------

@@ -50,7 +50,7 @@ def test_fractional_weights_of_a_model_without_weights_are_refused(model):
 
 @pytest.mark.parametrize("model", WITHOUT, ids=lambda m: type(m).__name__)
 def test_a_score_by_a_model_without_weights_is_not_tempered(model):
-    score = dw.score(D, T, model=model, keep=True)
+    score = dw.score(D, T, model=model, keep_data=True)
     y, plan = score.case.pool.y, score.case.plan
     blocks = [y[plan.design.draw(j).test.rows] for j in range(plan.count)]
 

@@ -82,7 +82,7 @@ def audited(result):
         "delta": result.delta,
         "interval": None if result.interval is None else list(result.interval),
         "accuracy": result.accuracy_delta,
-        "excess": None if result.control is None else result.control.selection,
+        "excess": None if result.control is None else result.control.excess_over_random,
         "external": None if attribution is None else attribution.external_gain.value,
     }
 

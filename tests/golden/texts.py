@@ -35,7 +35,7 @@ TABLE = "a,b,c,d,e,f,label\n1,2,3,4,,6,0\n2,3,4,5,6,7,1\n"
 @cache
 def results():
     """One of every kind, and of every way in which it is told."""
-    test, options = held_out(), {"yardstick": yardstick(), "keep": True}
+    test, options = held_out(), {"yardstick": yardstick(), "keep_data": True}
     quietly = {**options, "ignore": "all"}
     drawn = {"pairs": 4, "size": 20, **quietly}
     score = dw.score(DATA, test, **options)

@@ -337,14 +337,14 @@ def problems(inference, scales=6):
 
 
 over_inferences = pytest.mark.parametrize("inference", ["laplace", "ep"])
-thorough = settings(
+slow_checks = settings(
     max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 
 
 @over_inferences
 @given(data=st.data())
-@thorough
+@slow_checks
 def test_names_and_order_of_rows_classes_and_features_do_not_matter(inference, data):
     p = data.draw(problems(inference))
     n, d = p.X.shape
@@ -357,7 +357,7 @@ def test_names_and_order_of_rows_classes_and_features_do_not_matter(inference, d
 
 @over_inferences
 @given(data=st.data())
-@thorough
+@slow_checks
 def test_weights_are_repeats_and_rotations_and_scales_of_priors_do_not_matter(inference, data):
     """One scale for all columns: a rotation would mix 1e8 into 1e-8 and lose the latter by itself."""
     p = data.draw(problems(inference, scales=1))

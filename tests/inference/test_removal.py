@@ -41,8 +41,8 @@ def test_labels_have_probabilities_that_add_up():
     X, rows = problem()
     counts = rows.counted(len(X))
     seen = see(X, 2.0, counts)
-    given = toggle_each(seen, counts, rows, NO_REFITS).log_label
-    other = toggle_each(seen, counts, rows._replace(label=1.0 - rows.label), NO_REFITS).log_label
+    given = toggle_each(seen, counts, rows, NO_REFITS).loo_log_likelihood
+    other = toggle_each(seen, counts, rows._replace(label=1.0 - rows.label), NO_REFITS).loo_log_likelihood
     np.testing.assert_allclose(np.exp(given) + np.exp(other), 1.0, atol=1e-7)
 
 

@@ -45,7 +45,7 @@ def test_pairs_that_were_impossible_are_told():
     """Unbounded, blocks say more than can be known, some by over 2 nats: such are counted."""
     by_laplace = replace(YARD.model, inference="laplace")
     plain = replace(YARD, recipe=Recipe.plain(YARD.recipe.columns), model=by_laplace)
-    found = dw.score(far_out(2, 1e6), TEST, yardstick=plain, ignore="all", keep=True)
+    found = dw.score(far_out(2, 1e6), TEST, yardstick=plain, ignore="all", keep_data=True)
     case = replace(found.case, table=replace(found.table, tempering={}))  # rows that count once
     raw, bounded = (case.again(visit=Scores(bounded=only)) for only in (False, True))
     beyond = raw.pmi[:, 0] + raw.log_z_test

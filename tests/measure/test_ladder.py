@@ -43,7 +43,7 @@ def value(data, scored, **options):
 @pytest.mark.parametrize("make", [classes, numeric_labels])
 def test_rungs_stand_in_their_order(make):
     test, data = make(400, seed=1), make(150, seed=2)
-    found = ladder(dw.score(data, test, keep=True, ignore="all").case, DATA)
+    found = ladder(dw.score(data, test, keep_data=True, ignore="all").case, DATA)
     assert found.nothing.value < found.data.value
     assert found.data.value < found.ceiling.value + 2 * found.ceiling.stderr
     assert 0.5 < found.of_ceiling.value < 1.1
@@ -54,7 +54,7 @@ def test_a_share_has_the_error_of_a_ratio_and_noise_no_ceiling():
     """Against a bootstrap over blocks; 3 % of simulations of this kind would differ by as much."""
     rng = np.random.default_rng(0)
     noise = [dw.Dataset(rng.normal(size=(n, 3)), rng.integers(0, 2, n)) for n in (200, 100)]
-    found = ladder(dw.score(noise[1], noise[0], keep=True, ignore="all").case, DATA)
+    found = ladder(dw.score(noise[1], noise[0], keep_data=True, ignore="all").case, DATA)
     assert found.of_ceiling is None
     rng = np.random.default_rng(0)
     best = rng.normal(5.0, 1.0, 200)
@@ -67,7 +67,7 @@ def test_a_share_has_the_error_of_a_ratio_and_noise_no_ceiling():
 def test_permuted_labels_are_not_worth_more_than_chance(scored):
     """At most 2 of 20 are shown beyond chance (5 % each: more in 8 % of runs); the data themselves are."""
     data, rng = classes(80, seed=3), np.random.default_rng(0)
-    assert beyond_chance(value(data, scored, keep=True).case, DATA).positive
-    permuted = [value(data.with_labels(rng.permutation(data.y)), scored, keep=True) for _ in range(20)]
+    assert beyond_chance(value(data, scored, keep_data=True).case, DATA).positive
+    permuted = [value(data.with_labels(rng.permutation(data.y)), scored, keep_data=True) for _ in range(20)]
     shown = [one.interval[0] > 0 and beyond_chance(one.case, DATA).positive for one in permuted]
     assert sum(shown) <= 2

@@ -67,7 +67,7 @@ def test_all_commands_share_one_count_and_one_best(tmp_path, yard):
     """Of the best data each command answers one question; of others, and asked otherwise, none."""
     book = tmp_path / "ladder.json"
     ask = {"yardstick": yard, "ladder": book}
-    scored = dw.score(GOOD, TEST, keep=True, **ask)
+    scored = dw.score(GOOD, TEST, keep_data=True, **ask)
     values = dw.values(GOOD, TEST, **ask)
     assert values.notes[-1] == "question 2 to this test set, by its ladder: of the data of question 1"
     assert dw.forecast(GOOD, TEST, **ask).notes[-1].startswith("question 3 ")

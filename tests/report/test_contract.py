@@ -158,7 +158,7 @@ def test_pages_of_values_are_small_and_name_rows_by_number():
     n = 5000
     many = {
         name: np.resize(getattr(found.rows, name), n)
-        for name in ("value", "stderr", "p_wrong", "log_label", "harmful")
+        for name in ("value", "stderr", "p_mislabeled", "loo_log_likelihood", "harmful")
     }
     rows = replace(found.rows, **many)
     labels = Labels(("angina",) * n, ("asthma",) * n, tuple(f"Dr. {i % 7}" for i in range(n)))
@@ -222,7 +222,7 @@ def test_every_result_and_its_report_fit_their_schema():
 
 
 def test_parts_of_pairs_are_shown_only_if_they_add_up_to_the_score():
-    score = dw.score(DATA, held_out(), yardstick=yardstick(), ignore="all", keep=True, **PAIRS)
+    score = dw.score(DATA, held_out(), yardstick=yardstick(), ignore="all", keep_data=True, **PAIRS)
     further = Further(parts=score.parts)
     assert shared.parts_section(score, further, NATS)
     off = replace(score.parts, unexplained=Estimate(1e-3, None, None))

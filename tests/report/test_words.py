@@ -44,13 +44,13 @@ def test_a_model_that_no_tempering_mends_is_noted(variance, noted):
 
 def test_rows_count_from_one_on_the_screen_and_in_files():
     found = results()["values"]
-    assert re.search(rf"^\s*{found.least_trusted[0] + 1}\s", shown(found), re.M)
+    assert re.search(rf"^\s*{found.ranked_label_issues[0] + 1}\s", shown(found), re.M)
     assert [row["row"] for row in found.table_rows()[:2]] == [1, 2]
 
 
 def test_the_list_says_what_a_label_is_and_what_it_would_be():
     found = results()["values"]
-    first = found.least_trusted[0]
+    first = found.ranked_label_issues[0]
     cells = [found.labels.label[first], found.labels.suggested[first], found.labels.source[first]]
     assert re.search(rf"^\s*{first + 1}\s+{cells[0]}\s+{cells[1]}\s+{cells[2]}\s", shown(found), re.M)
     assert cells[0] != cells[1]
@@ -59,7 +59,7 @@ def test_the_list_says_what_a_label_is_and_what_it_would_be():
 def test_the_number_of_wrong_labels_is_the_expected_one():
     """Not how many are more likely wrong than right, of which there may be few where many are wrong."""
     found = results()["values"]
-    many = replace(found, rows=replace(found.rows, p_wrong=np.full(60, 0.3)))
+    many = replace(found, rows=replace(found.rows, p_mislabeled=np.full(60, 0.3)))
     assert "about 18 labels of 60 rows wrong, 0 labels more likely wrong than right" in words(many)
     page = views.report(many, ".md")
     assert "About 18 labels of 60 are wrong: 0 are more likely wrong than right, the others are among" in page

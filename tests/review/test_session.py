@@ -351,7 +351,7 @@ def test_the_first_rows_say_little_of_all():
 def test_what_is_found_changes_what_is_expected(session):
     for row in session.order[:8]:
         session.decide(row + 1, session.given[row])
-    p, seen = session.values.rows.p_wrong, np.isin(np.arange(120), session.order[:8])
+    p, seen = session.values.rows.p_mislabeled, np.isin(np.arange(120), session.order[:8])
     expected = recalibrated(p, seen, np.zeros(120, dtype=bool))
     np.testing.assert_allclose(session.chances(), np.where(seen, 0.0, expected))
     assert np.abs(expected - p)[~seen].max() > 0.05

@@ -1,4 +1,4 @@
-"""The studies stand on public names, and on those that docs/architecture.md names."""
+"""The studies stand on public names, and on those that CONTRIBUTING.md names."""
 
 import re
 from importlib import import_module
@@ -10,7 +10,7 @@ import dataworth
 import dataworth_studies
 
 STUDIES = Path(dataworth_studies.__file__).parent
-TABLE = Path(__file__).parents[2] / "docs" / "architecture.md"
+TABLE = Path(__file__).parents[2] / "CONTRIBUTING.md"
 
 
 IMPORT = re.compile(r"^\s*(?:>>> )?from (dataworth(?:\.[\w.]+)?) import (?:\(([^)]*)\)|(.*))$", re.MULTILINE)
@@ -42,7 +42,7 @@ FILES = {str(path.relative_to(STUDIES)): path for path in sorted(STUDIES.rglob("
 @pytest.mark.parametrize("file", FILES)
 def test_studies_use_public_and_documented_names_only(file):
     private = imported_names(FILES[file].read_text()) - ALLOWED
-    assert not private, f"neither public nor in docs/architecture.md: {sorted(private)}"
+    assert not private, f"neither public nor in CONTRIBUTING.md: {sorted(private)}"
 
 
 @pytest.mark.parametrize(("module", "name"), sorted(documented_names()))

@@ -70,7 +70,10 @@ def test_where_no_rows_are_gone_a_fall_is_compared_with_before():
     wrong = DATA.with_labels(np.where(np.arange(100) < 30, 1 - DATA.y, DATA.y))
     audit = dw.audit(DATA, wrong, held_out(), yardstick=yardstick(), ignore="all")
     assert [str(arm) for arm in audit.table.arms] == ["before", "after"]
-    assert (audit.control.selection, audit.control.value) == (audit.delta, pytest.approx(audit.before))
+    assert (audit.control.excess_over_random, audit.control.value) == (
+        audit.delta,
+        pytest.approx(audit.before),
+    )
     assert (audit.control.replicates, audit.verdict) == (1, "harmful")
 
 

@@ -44,8 +44,8 @@ DESIGNS = ("whole", "matched", "method")
 def corrected(design):
     """Wrong labels put right, or left out by a method."""
     if design == "method":
-        return audit(with_ids(NOISY.X, NOISY.y), curate=right_rows, keep=True, **DRAWN)
-    return audit(NOISY, CLEAN, design=design, keep=True, **(DRAWN if design == "matched" else {}))
+        return audit(with_ids(NOISY.X, NOISY.y), curate=right_rows, keep_data=True, **DRAWN)
+    return audit(NOISY, CLEAN, design=design, keep_data=True, **(DRAWN if design == "matched" else {}))
 
 
 @pytest.mark.parametrize("design", DESIGNS)
@@ -80,7 +80,7 @@ def test_a_draw_takes_what_a_baseline_made_of_its_rows():
 
 def test_test_labels_do_not_move_baselines():
     other = TEST.with_labels(np.r_[1 - TEST.y[:5], TEST.y[5:]])
-    one, two = (audit(NOISY, CLEAN, test, keep=True).case for test in (TEST, other))
+    one, two = (audit(NOISY, CLEAN, test, keep_data=True).case for test in (TEST, other))
     for arm, sample in one.design.draw(0).arms.items():
         again = two.design.draw(0).arms[arm]
         assert np.array_equal(sample.rows, again.rows)
@@ -108,7 +108,7 @@ def test_a_choice_by_resemblance_is_named_with_what_it_alone_explains():
 
 def test_if_all_baselines_lose_nothing_is_the_strongest():
     few = CLEAN.take(range(12))
-    found = audit(few, dw.Dataset.concat([few, classes(200, seed=9)]), keep=True)
+    found = audit(few, dw.Dataset.concat([few, classes(200, seed=9)]), keep_data=True)
     gains = np.column_stack([found.table.change("pmi", arm, BEFORE) for arm in (BEFORE, *own_arms(found))])
     nats, own = gains / (len(gains) / 20), []  # of every test row; the table's are on the scale of blocks
     for j, row in enumerate(nats):  # the mixture by what the other rows say
@@ -208,7 +208,7 @@ def test_wrong_labels_that_make_sure_data_less_sure_are_no_information():
 
 @pytest.mark.parametrize("options", [{}, {"design": "matched", **DRAWN}])
 def test_baselines_are_not_asked_where_nothing_rose(options):
-    found = audit(CLEAN, CLEAN.take(range(40)), keep=True, **options)
+    found = audit(CLEAN, CLEAN.take(range(40)), keep_data=True, **options)
     assert found.attribution is None
     assert not own_arms(found)
     # nor is a rise that is shown at another prior only called informative: nobody asked

@@ -42,7 +42,7 @@ def test_a_filter_of_wrong_labels_raises_the_information(options):
     assert result.verdict in (("improved",) if rate else ("informative", "improved", "recycled"))
     assert result.interval[0] > 0
     assert result.delta == pytest.approx(result.after - result.before)
-    assert result.control.selection == pytest.approx(result.after - result.control.value)
+    assert result.control.excess_over_random == pytest.approx(result.after - result.control.value)
 
 
 @pytest.mark.parametrize("options", [{}, {"design": "matched"} | SMALL_PAIRS])
@@ -160,7 +160,7 @@ def test_a_method_that_looks_at_the_test_set_is_scored_on_other_rows():
         seen.append(T.ids.tolist())
         return D.take(range(len(D) // 2))
 
-    options = {"yardstick": yardstick(), "pairs": 6, "size": (20, 15), "keep": True}
+    options = {"yardstick": yardstick(), "pairs": 6, "size": (20, 15), "keep_data": True}
     result = dw.audit(before, test=test, curate=curate, **options)
     assert result.design == "method"
     for i, shown in enumerate(seen):

@@ -36,7 +36,7 @@ def test_nor_of_an_audit_and_of_values():
         before, test = scaled(DATA, times), scaled(TEST, times)
         audited = dw.audit(before, before.take(range(40)), test, prior_variance=1.0)
         valued = dw.values(before, test, prior_variance=1.0)
-        return audited.delta, audited.verdict, [c.fires for c in audited.checks], valued.rows.value.tolist()
+        return audited.delta, audited.verdict, [c.failed for c in audited.checks], valued.rows.value.tolist()
 
     assert told(2.0**995) == told(2.0**-995)
 

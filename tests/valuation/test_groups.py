@@ -19,7 +19,7 @@ def grouped(n, seed, size, name):
 
 DATA, TEST = grouped(160, 1, 4, "d"), grouped(200, 1_000, 5, "t")
 NOISY = DATA.with_labels(flipped(DATA, 0.3, 1)[0].y)
-OPTIONS = {"yardstick": yardstick(), "ignore": "all", "keep": True}
+OPTIONS = {"yardstick": yardstick(), "ignore": "all", "keep_data": True}
 
 
 def test_there_are_no_more_blocks_than_groups():
@@ -47,7 +47,7 @@ def test_pairs_of_a_score_draw_whole_groups():
         assert whole(data.rows, DATA.groups)
         assert whole(draw.test.rows - len(DATA), case.test.groups)
     found = dw.score(DATA, TEST, pairs=4, size=(6, 7), **OPTIONS)
-    assert (found.details.size, found.table.rows()[0]["data_rows"]) == ((8, 10), 8)
+    assert (found.details.size, found.table.data_rows[0, 0]) == ((8, 10), 8)
     assert found.per_row == pytest.approx(found.value / 10)
 
 

@@ -46,7 +46,7 @@ def measured(kind, **options):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("keep", [False, True])
 def test_every_result_comes_back_from_a_pickle(kind, keep):
-    result = measured(kind, keep=keep)
+    result = measured(kind, keep_data=keep)
     again = pickle.loads(pickle.dumps(result))
     assert type(again) is type(result)
     assert again.to_dict() == result.to_dict()
@@ -60,10 +60,10 @@ def test_every_result_comes_back_from_a_pickle(kind, keep):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_result_holds_no_rows_unless_asked_to(kind):
-    result = measured(kind, keep=False)
+    result = measured(kind, keep_data=False)
     assert result.case is None
     for call in (lambda: result.parts, lambda: result.to_dict(parts=True), lambda: dw.sensitivity(result)):
-        assert "keep=True" in refusal(call)
+        assert "keep_data=True" in refusal(call)
     nats, bits = (json.loads(json.dumps(result.to_dict(bits=b))) for b in (False, True))
     assert (nats["unit"], bits["unit"]) == ("nats", "bits")
     assert nats["schema"].startswith(f"dataworth/{type(result).__name__.lower()[:4]}")
@@ -89,7 +89,7 @@ def test_the_seed_determines_everything(kind):
 @pytest.mark.parametrize("kind", ["score whole", "score pairs", "audit matched", "sealed score"])
 def test_two_processes_give_the_same_bits(kind):
     two = measured(kind, jobs=2).table.values
-    assert two.tobytes() == measured(kind, keep=False).table.values.tobytes()
+    assert two.tobytes() == measured(kind, keep_data=False).table.values.tobytes()
 
 
 def test_sentences():
@@ -107,4 +107,4 @@ def test_sentences():
     methods += [{"curate": lambda D: None}, {"curate": lambda D: D.X, "design": "whole"}]
     methods += [{"after": DATA, "test": None}]
     cases += [lambda m=m: dw.audit(DATA, **{"test": test, **m}) for m in methods]
-    all_refused("results", [*cases, (dw.score, DATA, test.X), lambda: dw.score(DATA, test, keep="yes")])
+    all_refused("results", [*cases, (dw.score, DATA, test.X), lambda: dw.score(DATA, test, keep_data="yes")])

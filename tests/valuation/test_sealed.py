@@ -280,7 +280,7 @@ def test_score_and_rank_take_sealed_data(sealed):
         assert any("cannot be checked" in note for note in result.notes)
     assert any("2 test rows" in note for note in ranking.notes)
     assert any("sealed first" in note for note in ranking.notes)
-    fires = {check.name: check.fires for check in ranking.checks}
+    fires = {check.name: check.failed for check in ranking.checks}
     assert fires["duplicates"] is True
     assert [fires[name] for name in ("leaks", "classes", "shift", "chance")] == [False] * 4
     assert [fires[name] for name in ("forms", "inference", "prior-range", "size")] == [None] * 4

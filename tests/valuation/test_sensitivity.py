@@ -23,12 +23,12 @@ CLEAN = NOISY.take(~BAD)
 
 @pytest.fixture(scope="module")
 def score():
-    return dw.score(NOISY, held_out(), yardstick=yardstick(), ignore="all", keep=True)
+    return dw.score(NOISY, held_out(), yardstick=yardstick(), ignore="all", keep_data=True)
 
 
 @pytest.fixture(scope="module")
 def audit():
-    return dw.audit(NOISY, CLEAN, held_out(), yardstick=yardstick(), ignore="all", keep=True)
+    return dw.audit(NOISY, CLEAN, held_out(), yardstick=yardstick(), ignore="all", keep_data=True)
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +78,7 @@ def test_parts_of_an_audit_add_up_to_their_change(audit):
 
 def test_fewer_pairs_where_all_would_take_long(monkeypatch):
     monkeypatch.setattr("dataworth.measure.parts.WORK", 1.0)
-    drawn = {"pairs": 20, "size": 12, "ignore": "all", "keep": True}
+    drawn = {"pairs": 20, "size": 12, "ignore": "all", "keep_data": True}
     s = dw.score(NOISY, held_out(), yardstick=yardstick(), **drawn)
     assert (s.parts.pairs, s.parts.all_pairs) == (4, 20)
     assert s.parts.value.value == pytest.approx(s.table.pmi[:4, 0].mean())

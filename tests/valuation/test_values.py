@@ -109,7 +109,7 @@ def test_nothing_to_go_by_leaves_one_label_in_ten_doubted(monkeypatch):
     calls = []
     monkeypatch.setattr(trust_file, "see", lambda *args: calls.append(1) or see(*args))
     table = table_of(np.zeros((30, 1)), np.arange(30) % 2.0, 20, prior_variance=1e-9)
-    np.testing.assert_allclose(trust_classes(table, 2).p_wrong, 0.1, atol=1e-3)
+    np.testing.assert_allclose(trust_classes(table, 2).p_mislabeled, 0.1, atol=1e-3)
     assert len(calls) == 6  # rounds
 
 
@@ -122,14 +122,14 @@ def test_wrong_labels_are_found_and_right_ones_trusted():
     table = table_of(X, y, 140, weight=2.0, prior_variance=5.0)
     found = trust_classes(table, 2)
     clear = np.abs(X[:140, 0]) > 0.4
-    assert (found.p_wrong[:15][clear[:15]] > 0.9).all()
-    assert (found.p_wrong[15:][clear[15:]] < 0.1).all()
+    assert (found.p_mislabeled[:15][clear[:15]] > 0.9).all()
+    assert (found.p_mislabeled[15:][clear[15:]] < 0.1).all()
     # the trust in a label: all others, test rows counted as often as the data's
     own, other = table.data.labelled(table.data.y), table.test._replace(weights=np.full(100, 2.0))
     counts = [part.counted(len(table.X)) for part in (own, other.labelled(table.test.y))]
     both = Counts(counts[0].ones + counts[1].ones, counts[0].zeros + counts[1].zeros)
-    true = toggle_each(see(table.X, 5.0, both), both, own, np.inf).log_label
-    np.testing.assert_allclose(found.log_label, true, atol=1e-6)
+    true = toggle_each(see(table.X, 5.0, both), both, own, np.inf).loo_log_likelihood
+    np.testing.assert_allclose(found.loo_log_likelihood, true, atol=1e-6)
 
 
 def test_several_classes_and_numbers_have_wrong_labels_too():
@@ -138,13 +138,13 @@ def test_several_classes_and_numbers_have_wrong_labels_too():
     y = (X[:, 0] > 0.5).astype(float) + (X[:, 0] > -0.5)
     y[:8] = (y[:8] + 1) % 3
     found = trust_classes(table_of(X, y, 140, weight=2.0, prior_variance=5.0), 3)
-    assert np.median(found.p_wrong[:8]) > 0.5
-    assert np.median(found.p_wrong[8:]) < 0.2
+    assert np.median(found.p_mislabeled[:8]) > 0.5
+    assert np.median(found.p_mislabeled[8:]) < 0.2
     level = X[:, 0] + 0.2 * rng.normal(size=240)
     level[:8] += 2.0
     found = trust_numbers(table_of(X, level, 140), 0.04)
-    assert (found.p_wrong[:8] > 0.9).all()
-    assert (found.p_wrong[8:140] > 0.5).sum() <= 4
+    assert (found.p_mislabeled[:8] > 0.9).all()
+    assert (found.p_mislabeled[8:140] > 0.5).sum() <= 4
 
 
 @pytest.fixture(scope="module")
@@ -168,12 +168,12 @@ def found(annotated):
 def test_rows_and_sources_of_a_dataset(annotated, found):
     *_, bad = annotated
     rows = found.rows
-    assert rows.p_wrong[bad].mean() > 3 * rows.p_wrong[~bad].mean()
+    assert rows.p_mislabeled[bad].mean() > 3 * rows.p_mislabeled[~bad].mean()
     assert rows.value[bad].mean() < 0 < rows.value[~bad].mean()
     assert rows.harmful.sum() > 3
     assert rows.harmful[bad].sum() > 0.7 * rows.harmful.sum()
     assert found.fdr == 0.1
-    assert [one.name for one in found.groups if one.worse] == ["annotator 1"]
+    assert [one.name for one in found.groups if one.below_random] == ["annotator 1"]
     shares = sum(one.share.value for one in found.groups)
     assert shares == pytest.approx(found.total.value, abs=1e-9)
     assert found.to_dict(bits=True)["rows"]["value"][0] == pytest.approx(rows.value[0] / np.log(2))
@@ -187,7 +187,7 @@ def test_rows_of_the_test_set_have_no_value(annotated):
     assert np.isnan(found.rows.value[0])
     assert np.isfinite(found.rows.value[1:]).all()
     assert not found.rows.harmful[0]
-    assert 0 not in found.least_trusted
+    assert 0 not in found.ranked_label_issues
 
 
 def test_cross_fit_judges_by_parts_that_did_not_choose(annotated):

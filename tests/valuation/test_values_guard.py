@@ -153,10 +153,10 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("how", CHANGES)
-@pytest.mark.parametrize("column", ["value", "p_wrong"])
+@pytest.mark.parametrize("column", ["value", "p_mislabeled"])
 def test_a_change_that_follows_values_is_refused_on_their_test_set(world, found, yard, how, column):
     data, test, other = world
-    first = np.argsort(found.rows.value if column == "value" else -found.rows.p_wrong)
+    first = np.argsort(found.rows.value if column == "value" else -found.rows.p_mislabeled)
     after = CHANGES[how](data, first, np.random.default_rng(1).permutation(first[12:-12]))
     with pytest.raises(
         dw.DataworthError, match="the change follows the values more than chance explains, and 120 "
@@ -238,7 +238,7 @@ def test_the_list_itself_is_recognised_however_short(world, found, how):
     """Two rows of the list among 180, wherever they stand in the columns: by chance 1 in 16,110."""
     data, test, _ = world
     middle = np.argsort(np.argsort(found.rows.value))
-    quiet = np.flatnonzero((np.abs(middle - 90) < 40) & (found.rows.p_wrong < 0.3))[:2]
+    quiet = np.flatnonzero((np.abs(middle - 90) < 40) & (found.rows.p_mislabeled < 0.3))[:2]
     after = without(data, quiet) if how == "dropped" else relabelled(data, quiet)
     own = listed(found, quiet)
     assert Stored.of(own).chose(data, after)

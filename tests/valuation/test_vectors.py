@@ -147,11 +147,11 @@ def test_mismatched_responses_removed_are_a_rise(files, monkeypatch):
 
 
 def test_mismatched_responses_are_found(files):
-    """AUROC by p_wrong above 0.85; one in eight mismatched responses speaks of the right topic by chance."""
+    """AUROC above 0.85; one in eight mismatched responses speaks of the right topic by chance."""
     folder, wrong = files
     yard = dw.Yardstick.load(folder / "yard.json")
     found = dw.values(folder / "raw.jsonl", folder / "test.jsonl", yardstick=yard).rows
-    assert roc_auc_score(wrong, found.p_wrong) > 0.85
+    assert roc_auc_score(wrong, found.p_mislabeled) > 0.85
 
 
 def test_blind_changes_of_clean_pairs_are_not_informative(files, tmp_path):

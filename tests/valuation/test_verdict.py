@@ -184,7 +184,7 @@ DATA, BAD = flipped(classes(160, seed=1), 0.2, seed=0)
 
 def seen_by(data, after, test=None, **options):
     test = held_out() if test is None else test
-    return dw.audit(data, after, test, yardstick=yardstick(), ignore="all", **options).could_see
+    return dw.audit(data, after, test, yardstick=yardstick(), ignore="all", **options).power
 
 
 def test_the_probes_are_cut_as_the_audit_is():
@@ -193,14 +193,21 @@ def test_the_probes_are_cut_as_the_audit_is():
     seen = sight(
         yard.model, yard.tempering, yard.features(T), yard.targets(T), rows_a_block=10, blocks=20, size=100
     )
-    assert (found.rise, found.labels, found.more_rows) == (seen.rise, seen.proportion, seen.rows)
-    assert (found.of_rows, seen_by(DATA.take(range(40)), DATA.take(range(30))).of_rows) == (100, 40)
+    assert (found.minimum_detectable_effect, found.detectable_label_noise, found.detectable_new_rows) == (
+        seen.rise,
+        seen.proportion,
+        seen.rows,
+    )
+    assert (found.n_reference_rows, seen_by(DATA.take(range(40)), DATA.take(range(30))).n_reference_rows) == (
+        100,
+        40,
+    )
     assert (
         seen_by(DATA, DATA.take(~BAD), design="matched", pairs=5, size=40) is None
     )  # pairs have no such probes
     T, many = classes(2600, seed=3), classes(2000, seed=5)
-    assert seen_by(DATA, DATA.take(~BAD), T).of_rows == 160
-    assert seen_by(many, many.take(range(1900)), T).of_rows == 500
+    assert seen_by(DATA, DATA.take(~BAD), T).n_reference_rows == 160
+    assert seen_by(many, many.take(range(1900)), T).n_reference_rows == 500
 
 
 @pytest.mark.parametrize(
@@ -215,6 +222,6 @@ def test_a_change_of_as_many_rows_is_not_compared_with_removals_in_words():
     """Relabelled rows, say: there is no random removal of as many, and the data before are the control."""
     found = [rules.decide(DOWN, DOWN, HOLDS, None, 20, fewer=fewer) for fewer in (True, False)]
     assert [verdict for verdict, _ in found] == ["harmful"] * 2
-    assert "more than a blind change of the same size" in found[0][1]
+    assert "more than random removal of as many rows" in found[0][1]
     assert "no loss of rows explains it" in found[1][1]
-    assert "blind change" not in found[1][1]
+    assert "random removal" not in found[1][1]

@@ -100,7 +100,7 @@ def attribute(case: Case) -> CheckOutcome:
         told = "the features do not show the attribute: curation by it moves labels alone"
         return CheckOutcome(False, 0.0, told)
     fits = len(visible) * (len(SCALES) + 1) * len(y)
-    if fits * (X.shape[1] * max(1, len(np.unique(cells)) - 1)) ** 2 > CHEAP and not case.options.thorough:
+    if fits * (X.shape[1] * max(1, len(np.unique(cells)) - 1)) ** 2 > CHEAP and not case.options.slow_checks:
         return too_costly("slow with so many features and attributes")
     seed = case.options.seed
     factors = {str(name): check_attribute(model, X, y, values == name, seed=seed).value for name in visible}

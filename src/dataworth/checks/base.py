@@ -27,7 +27,7 @@ class CheckOutcome(NamedTuple):
     subject: the column that it is about, where it is about one.
     """
 
-    fires: bool | None
+    failed: bool | None
     value: float | None = None
     detail: str = ""
     stderr: float | None = None
@@ -41,7 +41,7 @@ def not_run(why: str) -> CheckOutcome:
 
 def too_costly(what: str) -> CheckOutcome:
     """For checks that would take too long."""
-    return not_run(f"{what}: --thorough (thorough=True) does")
+    return not_run(f"{what}: --slow-checks (slow_checks=True) does")
 
 
 @dataclass(frozen=True)
@@ -53,13 +53,13 @@ class Finding:
 
     code: str
     name: str
-    fires: bool | None
+    failed: bool | None
     value: float | None
     stderr: float | None
     meaning: str
     advice: str
     detail: str = ""
-    stands: bool = True
+    valid: bool = True
     subject: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -87,7 +87,7 @@ class Check:
     slow: bool = False
     needs: Literal["test", "rows", "again"] = "again"
     sealed: str = "sealed data have no rows to measure again"
-    stands: bool = True
+    valid: bool = True
     prior: bool = False
 
     name, meaning, advice = map(_word, range(3))
@@ -101,7 +101,7 @@ class Check:
             seen = seen._replace(detail=f"{seen.detail} ({some})")
         name, meaning, advice = WORDS[self.code]
         told = {"name": name, "meaning": meaning, "advice": advice, **seen._asdict()}
-        return Finding(code=self.code, stands=self.stands, **told)
+        return Finding(code=self.code, valid=self.valid, **told)
 
     def why_not(self, case: Case) -> str | None:
         """Why the check is not run; None if it is."""
@@ -113,6 +113,6 @@ class Check:
             return "data that are read in passes are not measured again"
         if self.prior and case.options.own_model is not None:
             return "the model is your own: dw.check_model looks at it"
-        if self.slow and not case.options.thorough:
-            return "slow: run it by --thorough (thorough=True)"
+        if self.slow and not case.options.slow_checks:
+            return "slow: run it by --slow-checks (slow_checks=True)"
         return None

@@ -24,7 +24,7 @@ MOST_DATA = 0.05
 MOST_TEST = 0.5
 """Share of pairs whose test rows may: as long as most have all classes, the mean speaks of all."""
 PAIRS = 50
-"""Pairs looked at: enough to tell 5 % from half; all of them under `thorough`."""
+"""Pairs looked at: enough to tell 5 % from half; all of them under `slow_checks`."""
 LEVEL = 0.05
 """One-sided: a model that is at chance passes one time in twenty."""
 CHANCE = 0.5
@@ -37,7 +37,7 @@ def classes(case: Case) -> CheckOutcome:
     if not isinstance(labels, Classes):
         return not_run("the labels are numeric")
     fixed = case.design.arms_fixed
-    count = 1 if fixed else len(case.table) if case.options.thorough else min(PAIRS, len(case.table))
+    count = 1 if fixed else len(case.table) if case.options.slow_checks else min(PAIRS, len(case.table))
     draws = [case.design.draw(i) for i in range(count)]
 
     def lacking(samples: Iterable[Sample]) -> tuple[float, str]:

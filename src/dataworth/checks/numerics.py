@@ -8,7 +8,7 @@ The pairs are the same on both sides, so their own spread cancels.
 
 DW004 compares the joint evidence, log Z(D∪T) − log Z(D) − log Z(T), with log Z(T) under the prior p(θ|D) less
 log Z(T) under p(θ), which takes D's posterior for a Gaussian; both by EP. A result in another form is
-compared with the evidence. DW005 compares Laplace's method with EP (docs/exactness.md). DW006 samples every
+compared with the evidence. DW005 compares Laplace's method with EP (docs/models.md). DW006 samples every
 log Z that the result's number is made of, and fires if |shift| − 2 standard errors is material. DW007 counts
 fits that did not meet their tolerance.
 """
@@ -90,7 +90,9 @@ def again_by(
     features = min(case.pool.X.shape[1] + 1, int(case.table.data_rows.max()))
     places = [case.table.arms.index(arm) for arm in case.arms]
     rows = float((case.table.data_rows[:, places] + case.table.test_rows[:, None]).sum(axis=1).max())
-    affordable = PAIRS if case.options.thorough else int(AFFORDABLE / max(rows * (features**2 + SITES), 1.0))
+    affordable = (
+        PAIRS if case.options.slow_checks else int(AFFORDABLE / max(rows * (features**2 + SITES), 1.0))
+    )
     if affordable < 1:
         return None
     with quietly():

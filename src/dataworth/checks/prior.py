@@ -97,7 +97,7 @@ def prior_edge(case: Case) -> CheckOutcome:
     if not edges:
         return CheckOutcome(False, 0.0, "neither prior nor noise is the last one tried")
     spent = NEWTON * (1 + STEPS * len(edges)) * search_work(case, yard.chosen.size)
-    if spent > BEYOND and not case.options.thorough:
+    if spent > BEYOND and not case.options.slow_checks:
         return too_costly(f"at the edge ({' and '.join(edges)}), but trying beyond is costly")
     parts = Halves.of(case)
     here = parts.held_out(yard.model)
@@ -133,13 +133,13 @@ def prior_range(case: Case) -> CheckOutcome:
     here = conclusion(case, case.table)
     if here is None:
         return not_run("there is no conclusion that could change")
-    thorough = case.options.thorough
-    if (2 * STEPS + 1) * search_work(case, case.pool.X.shape[1]) > SEARCH and not thorough:
+    slow_checks = case.options.slow_checks
+    if (2 * STEPS + 1) * search_work(case, case.pool.X.shape[1]) > SEARCH and not slow_checks:
         return too_costly("finding the plausible priors is costly here")
     ends = plausible_range(case)
     if not ends:
         return CheckOutcome(False, None, "no other prior on the grid is plausible")
-    if len(ends) * case.work() * classes_factor(case) > AFFORDABLE and not thorough:
+    if len(ends) * case.work() * classes_factor(case) > AFFORDABLE and not slow_checks:
         also = " and ".join(map(in_full, ends))
         return too_costly(f"a prior variance of {also} would do as well, but measuring again is costly")
     found = {variance: conclusion(case, measured_at(case, variance)) for variance in ends}
@@ -185,7 +185,7 @@ def measured_at(case: Case, variance: float) -> PairTable:
     weaker = sorted(own, key=lambda arm: -float(case.table.column("pmi", arm).mean()))[1:]
     arms = tuple(arm for arm in case.table.arms if arm not in weaker)
     with quietly():
-        pairs = None if case.options.thorough else len(case.table)
+        pairs = None if case.options.slow_checks else len(case.table)
         model = replace(case.yardstick.model, prior_variance=variance)
         return case.again(model=model, pairs=pairs, arms=arms)
 

@@ -39,7 +39,7 @@ LEAST_NEIGHBOURS = 6
 """Below that many there is no telling what is near."""
 LEVEL = 1e-3
 """A radius shows too many near rows if chance brings as many one time in a thousand: of 1,200 pairs of
-independent sets none fired, of 84 splits of real tables none."""
+independent sets none failed, of 84 splits of real tables none."""
 MOST_NEAR = 0.01
 """Proportion of rows near another, beyond chance, from which checks fire. A leaked row can be worth log 2
 nats and more where a fair one is worth a tenth of that: one in a hundred moves a score by a tenth."""
@@ -64,7 +64,7 @@ class Excess(NamedTuple):
     p: float
 
     @property
-    def fires(self) -> bool:
+    def failed(self) -> bool:
         """Whether that is too many, and too many to matter."""
         return self.p < LEVEL and self.share - self.chance > MOST_NEAR
 
@@ -72,7 +72,7 @@ class Excess(NamedTuple):
     def allowed(self) -> str:
         """Chance and limit in words."""
         told = f"chance brings {self.chance:.1%}"
-        if not self.fires and self.share - self.chance > MOST_NEAR:
+        if not self.failed and self.share - self.chance > MOST_NEAR:
             return f"{told}, and {self.share:.1%} one time in {1 / self.p:.0f}, which is allowed"
         return f"{told}, allowed up to {self.chance + MOST_NEAR:.1%}"
 
@@ -117,7 +117,7 @@ def excess(found: Array, nulls: Sequence[tuple[Array, float]]) -> Excess:
         ]
         p, chance = max(tails)
         one = Excess(a / len(found), chance, p)
-        if one.fires:
+        if one.failed:
             return one  # the narrowest at which they stand out: those are the copies
         best = min(best, one, key=lambda seen: seen.p)
     return best
@@ -193,10 +193,10 @@ def duplicates(case: Case) -> CheckOutcome:
         found[name] = excess(among, [(across, 1.0), (within, 1.0)])
     if not found:
         return not_run("too few rows to tell what is near")
-    worst = max(found, key=lambda name: (found[name].fires, -found[name].p))
+    worst = max(found, key=lambda name: (found[name].failed, -found[name].p))
     one = found[worst]
     told = f"{one.share:.1%} of the rows looked at are near another; {one.allowed}"
-    return CheckOutcome(one.fires, one.share, f"{named(worst)}: {told}")
+    return CheckOutcome(one.failed, one.share, f"{named(worst)}: {told}")
 
 
 class Around(NamedTuple):
@@ -250,16 +250,16 @@ def leaks(case: Case) -> CheckOutcome:
             across = Around.of(neighbours(T[asked], D, k), y[asked], labels, classes)
             larger = max(1.0, len(data) / len(test))
             null = (np.concatenate([among.near, within.near]), 1.0)
-            if excess(among.near, [(within.near, larger)]).fires:
+            if excess(among.near, [(within.near, larger)]).failed:
                 null = (within.near, larger)  # rows that are repeated in the data excuse no copies
             near = excess(across.near, [null])
             surplus = min(stands_out(across.known, among.known), stands_out(across.known, within.known))
-            found[name, space] = (near.fires or surplus > SURE, near, surplus)
+            found[name, space] = (near.failed or surplus > SURE, near, surplus)
         near = shaken(np.nan_to_num(data.X, nan=-np.pi), np.nan_to_num(test.X, nan=-np.pi), asked, rng)
-        found[name, "between the test set's values"] = (near.fires, near, 0.0)
+        found[name, "between the test set's values"] = (near.failed, near, 0.0)
     if not found:
         return not_run(f"too few rows to tell what is near; {exact}")
-    worst = max(found, key=lambda one: (found[one][0], found[one][1].fires, -found[one][1].p))
+    worst = max(found, key=lambda one: (found[one][0], found[one][1].failed, -found[one][1].p))
     (fires, near, surplus), (name, space) = found[worst], worst
     told = f"{near.share:.1%} of {len(asked)} test rows looked at have a near copy in {named(name)} {space}"
     told += f"; {near.allowed}"

@@ -25,7 +25,7 @@ from .base import CHEAP, CheckOutcome, not_run
 
 FRACTIONS = (1 / 8, 1 / 4, 1 / 2, 1.0)
 BLOCKS = 8
-"""Blocks or pairs of the curve: enough for a t of 2.4; all of them under `thorough`."""
+"""Blocks or pairs of the curve: enough for a t of 2.4; all of them under `slow_checks`."""
 SURE = 2.0
 """Standard errors from which a rise, or a value, is taken to be one."""
 Curve = list[tuple[int, float, float]]
@@ -59,7 +59,7 @@ def size(case: Case) -> CheckOutcome:
     seen = [too_small(case, arm, samples[arm]) for arm in arms if arm in samples]
     if not seen:
         return not_run("sealed data have no rows")
-    return max(seen, key=lambda one: bool(one.fires))
+    return max(seen, key=lambda one: bool(one.failed))
 
 
 def overlapping(case: Case, blocks: float) -> CheckOutcome:
@@ -101,7 +101,7 @@ def size_curve(case: Case, arm: Arm) -> tuple[Curve, Array]:
     rows = len(case.design.draw(0).arms[arm].rows)
     sizes = tuple(sorted({max(1, round(rows * fraction)) for fraction in FRACTIONS}))
     fitter, model = case.pool.fitter, case.yardstick.model
-    blocks = len(case.table) if case.options.thorough else min(BLOCKS, len(case.table))
+    blocks = len(case.table) if case.options.slow_checks else min(BLOCKS, len(case.table))
     if case.options.own_model is None and isinstance(model, Logistic):
         # a curve's shape, not its height: Laplace's method will do
         fitter = bind(replace(model, inference="laplace"), case.pool.X, case.pool.y)
@@ -133,4 +133,4 @@ def affordable(case: Case, arm: Arm) -> bool:
     """Whether the curve is no matter: all its parts are less than twice the arm's rows, fitted twice."""
     rows = 4 * float(case.table.column("data_rows", arm).mean()) + float(case.table.test_rows.mean())
     work = min(BLOCKS, len(case.table)) * rows * (case.pool.X.shape[1] + 1) ** 2
-    return case.options.thorough or work < CHEAP
+    return case.options.slow_checks or work < CHEAP

@@ -19,13 +19,13 @@ WORDS = {
     "DW004": (
         "forms",
         "forms of the score differ by more than the interval allows for: posteriors are not Gaussian",
-        "keep to the evidence, by --inference ep; let --thorough sample a few pairs; or narrow the prior",
+        "keep to the evidence, by --inference ep; let --slow-checks sample a few pairs; or narrow the prior",
     ),
     "DW005": (
         "inference",
         "Laplace and a better method differ by more than the interval allows for: the number is that of an "
         "approximation",
-        "two classes: prefer EP (--inference ep), mostly the closer one, and --thorough samples a few "
+        "two classes: prefer EP (--inference ep), mostly the closer one, and --slow-checks samples a few "
         "pairs; more classes: a narrower prior, or more test rows",
     ),
     "DW006": (

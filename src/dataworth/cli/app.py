@@ -228,7 +228,7 @@ def forecast(
 @measuring
 def sensitivity(
     data: Annotated[Path, file("The data, or the data before curation.", "DATA")],
-    options: Annotated[dict[str, Any], Takes("audit", without=("ignore", "thorough"))],
+    options: Annotated[dict[str, Any], Takes("audit", without=("ignore", "slow_checks"))],
     showing: Annotated[Showing, Some("json", "quiet", "verbose", "bits", "csv", "plot")],
     after: After = None,
     priors: Annotated[

@@ -43,7 +43,7 @@ NOT_KEPT = (
     "address",
     "cache",
     "run_dir",
-    "keep",
+    "keep_data",
     "progress",
     "committed",
     "key",

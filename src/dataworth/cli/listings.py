@@ -31,7 +31,7 @@ def list_checks(codes: Sequence[str] | None) -> Told:
     def table(verbose: bool) -> Any:
         rows = []
         for check in listed:
-            slow = " (slow: with --thorough)" if check.slow else ""
+            slow = " (slow: with --slow-checks)" if check.slow else ""
             todo = f". What to do: {check.advice}." if verbose or wanted else ""
             rows.append((check.code, check.name, f"{check.meaning}{slow}{todo}"))
         return terminal.listing(

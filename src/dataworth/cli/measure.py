@@ -197,7 +197,7 @@ def measure(job: Job, options: Options, own: Mapping[str, Any], loaded: Loaded, 
         listening = listen(showing.quiet, doing, fewer(job.what), plan=plan)
         keep = bool(showing.report) or (showing.verbose and not showing.quiet)
         progress = stack.enter_context(listening)
-        given = replace(options, run_dir=run, progress=progress, keep=keep)
+        given = replace(options, run_dir=run, progress=progress, keep_data=keep)
         if job.what == "audit":
             from dataworth.valuation.values.guard import files_in, stored_in
 
@@ -232,14 +232,14 @@ def _plan(job: Job, options: Options) -> Plan:
 def exit_code(job: Job, found: Any, fails: frozenset[str], quiet: bool, public: bool = False) -> int:
     """What the verdict, --fail-on, the checks and --strict make of a result."""
     checks = getattr(found, "checks", ())
-    left = sum(finding.fires is None for finding in checks)
+    left = sum(finding.failed is None for finding in checks)
     if job.strict and left and found.details.form == "sealed" and not quiet:
         say(f"{left} of {len(checks)} checks could not be made: sealed data have no rows (-v says why)")
     if fails & getattr(found, "words", set()):
         return VERDICT_FAILS
-    fired = [f"{finding.code} {finding.name}" for finding in checks if finding.fires]
-    if job.strict and fired:
-        say("--strict: a check failed" if public else f"--strict: {', '.join(fired)} fired")
+    failed = [f"{finding.code} {finding.name}" for finding in checks if finding.failed]
+    if job.strict and failed:
+        say("--strict: a check failed" if public else f"--strict: {', '.join(failed)} failed")
         return CHECK_FAILS
     return 0
 
@@ -248,7 +248,7 @@ def _over_priors(before: Any, after: Any, test: Any, priors: Any = None, **given
     """Measure once as score and audit do, without checks, then over prior variances."""
     from dataworth.valuation.sensitivity import sensitivity
 
-    options = replace(given[PARSED], keep=True)
+    options = replace(given[PARSED], keep_data=True)
     function, data = (dw.score, (before, test)) if after is None else (dw.audit, (before, after, test))
     found = function(*data, **{PARSED: options})
     progress = options.progress

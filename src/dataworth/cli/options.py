@@ -154,7 +154,7 @@ class Takes(Some):
 
     def __init__(self, what: str, *only: str, without: tuple[str, ...] = ()) -> None:
         super().__init__(
-            *(only or TAKES[what].__annotations__), without=(*without, "keep", "progress", "baselines")
+            *(only or TAKES[what].__annotations__), without=(*without, "keep_data", "progress", "baselines")
         )
 
 
@@ -236,7 +236,7 @@ FORMATS = (
 DataFile = Annotated[Path, file(FORMATS, "DATA")]
 FAIL_ON = "Exit with code 1 on these verdicts, such as 'strategic,harmful'."
 FailOn = Annotated[str | None, word(FAIL_ON, panel=PANELS["Showing"])]
-Strict = Annotated[bool, word("Exit with code 3 if a check fires.", "--strict", panel="Checks", metavar=" ")]
+Strict = Annotated[bool, word("Exit with code 3 if a check fails.", "--strict", panel="Checks", metavar=" ")]
 Test = Annotated[Path, word("Test set that the data are measured on.", "--test", metavar="FILE")]
 Talking = Annotated[Showing, Some("json", "quiet", "verbose")]
 

@@ -54,9 +54,9 @@ def result(result: Any, options: Showing, reading: Sequence[Mapping[str, Any]] =
 
 
 def quiet_line(result: Any, **bits: bool) -> str:
-    """A result in one line, with the checks that fired."""
-    codes = ", ".join(one.code for one in getattr(result, "checks", ()) if one.fires)
-    return views.line(result, **bits) + (f" (fired: {codes})" if codes else "")
+    """A result in one line, with the checks that failed."""
+    codes = ", ".join(one.code for one in getattr(result, "checks", ()) if one.failed)
+    return views.line(result, **bits) + (f" (failed: {codes})" if codes else "")
 
 
 def announce(what: str, path: Path, quiet: bool) -> None:

@@ -104,10 +104,13 @@ def _shift(one: Column, two: Column, values: list[Array]) -> tuple[float, str]:
     old, new = (own[~np.isnan(own)] for own in values)
     if not len(old) or not len(new):
         return 0.0, ""
-    spread = float(old.std()) or float(new.std())
-    with np.errstate(over="ignore", invalid="ignore"):
-        shift = abs(float(new.mean()) - float(old.mean())) / spread if spread else 0.0
-    return (shift, f"mean {old.mean():.4g} → {new.mean():.4g}") if np.isfinite(shift) else (0.0, "")
+    unit = float(max(np.abs(old).max(), np.abs(new).max())) or 1.0  # squares of 1e200 overflow
+    means, spreads = zip(
+        *((float((own / unit).mean()), float((own / unit).std())) for own in (old, new)), strict=True
+    )
+    spread = spreads[0] or spreads[1]
+    shift = abs(means[1] - means[0]) / spread if spread else 0.0
+    return (shift, f"mean {unit * means[0]:.4g} → {unit * means[1]:.4g}") if np.isfinite(shift) else (0.0, "")
 
 
 def examples(

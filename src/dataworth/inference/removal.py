@@ -55,8 +55,8 @@ class Seen(NamedTuple):
 class Toggled(NamedTuple):
     """Each row's predictor as the fit has it, and with the row out.
 
-    log_share: the row's own share of the log evidence, ℓ(w) − ℓ(0). log_label: log p(label | all others).
-    slope, bend: first and second derivative of log_share in the mean without the row.
+    log_share: the row's own share of the log evidence, ℓ(w) − ℓ(0). loo_log_likelihood: log p(label | all
+    others). slope, bend: first and second derivative of log_share in the mean without the row.
     """
 
     mean: Array
@@ -64,7 +64,7 @@ class Toggled(NamedTuple):
     other_mean: Array
     other_variance: Array
     log_share: Array
-    log_label: Array
+    loo_log_likelihood: Array
     slope: Array
     bend: Array
 
@@ -149,7 +149,7 @@ def _against(seen: Seen, counts: Counts, rows: Labelled, mean: Array, variance: 
         equal = tilted_moments(mean[shared], variance[shared], others.at(shared))
         base[shared], left_mean[shared], left_variance[shared] = equal
     once = Counts(others.ones + rows.label, others.zeros + 1.0 - rows.label)
-    log_label = tilted_moments(mean, variance, once).log_z - base
+    loo_log_likelihood = tilted_moments(mean, variance, once).log_z - base
     added = Counts(others.ones + rows.own.ones, others.zeros + rows.own.zeros)
     whole = tilted_moments(mean, variance, added)
     return Toggled(
@@ -158,7 +158,7 @@ def _against(seen: Seen, counts: Counts, rows: Labelled, mean: Array, variance: 
         other_mean=left_mean,
         other_variance=left_variance,
         log_share=whole.log_z - base,
-        log_label=np.minimum(log_label, 0.0),
+        loo_log_likelihood=np.minimum(loo_log_likelihood, 0.0),
         slope=per(whole.mean - left_mean, left_variance),
         bend=per(whole.variance - left_variance, left_variance**2),
     )

@@ -46,7 +46,7 @@ from .options import Valuing as Valuing
 from .options import tell_stage as tell_stage
 from .options import whole_number as whole_number
 from .parts import AuditParts as AuditParts
-from .parts import MeanParts as MeanParts
+from .parts import MeanDecomposition as MeanDecomposition
 from .parts import audit_parts as audit_parts
 from .parts import kept as kept
 from .parts import rank_parts as rank_parts

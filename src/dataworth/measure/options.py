@@ -78,8 +78,8 @@ class Measuring(Valuing, total=False):
     winsorise: float | None
     metric: str | None
     ignore: str | Collection[str] | None
-    thorough: bool
-    keep: bool
+    slow_checks: bool
+    keep_data: bool
 
 
 class Drawing(Measuring, total=False):
@@ -118,7 +118,7 @@ def option(default: Any, help: str, panel: str | None = None) -> Any:
 
 
 RARE = {"model", "inference", "form", "eta", "truncate", "winsorise", "pairs", "size", "precision", "metric"}
-RARE |= {"thorough", "ladder", "committed", "key", "values", "engine", "address", "prior_variance"}
+RARE |= {"slow_checks", "ladder", "committed", "key", "values", "engine", "address", "prior_variance"}
 """Options that few need: `--help-all` shows them, `--help` does not."""
 
 
@@ -174,7 +174,7 @@ class Options:
     ignore: str | Collection[str] | None = option(
         None, "Checks to leave out, such as 'DW002,DW010', or 'all'; see 'dataworth checks'.", "Checks"
     )
-    thorough: bool = option(False, "Run the slow checks too.", "Checks")
+    slow_checks: bool = option(False, "Run the slow checks too.", "Checks")
     ladder: str | Path | None = option(
         None,
         "File that counts questions to this test set, by whichever command, and answers by the Ladder rule: "
@@ -209,7 +209,7 @@ class Options:
     run_dir: str | Path | Run | None = option(
         None, "Directory that makes the work resumable: 'dataworth resume DIR'.", "Work"
     )
-    keep: bool = option(
+    keep_data: bool = option(
         False, "Keep the rows with the result, which its parts and `dw.sensitivity` need.", "Python"
     )
     progress: Progress | None = option(None, "Told how far the work is.", "Python")
@@ -256,7 +256,7 @@ class Options:
             raise DataworthError(f"ladder is {parsed.ladder!r}; give the path of a file.")
         if not isinstance(parsed.cache, bool | str | PathLike):
             raise DataworthError(f"cache is {parsed.cache!r}; it must be True, False or a directory.")
-        for name in ("thorough", "keep"):
+        for name in ("slow_checks", "keep_data"):
             if not isinstance(getattr(parsed, name), bool):
                 raise DataworthError(f"{name} is {getattr(parsed, name)!r}; it must be True or False.")
         seed, slices = whole_number(parsed.seed, "seed", least=0), names_of(parsed.slices, "slices")

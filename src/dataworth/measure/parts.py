@@ -35,7 +35,7 @@ DRAWS = 400
 
 
 @dataclass(frozen=True, kw_only=True)
-class MeanParts:
+class MeanDecomposition:
     """Means of parts, or of their changes, over `pairs` of `all_pairs` pairs or blocks."""
 
     value: Estimate
@@ -58,9 +58,9 @@ class MeanParts:
 class AuditParts(NamedTuple):
     """Parts before and after, and of the change."""
 
-    before: MeanParts
-    after: MeanParts
-    change: MeanParts
+    before: MeanDecomposition
+    after: MeanDecomposition
+    change: MeanDecomposition
 
     def to_dict(self, unit: float = 1.0) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -77,12 +77,12 @@ def kept(case: Case | None) -> Case:
     """A result's case, or a sentence: without its rows nothing can be measured again."""
     if case is None:
         raise DataworthError(
-            "the result did not keep its rows: measure with keep=True (sealed data have none)."
+            "the result did not keep its rows: measure with keep_data=True (sealed data have none)."
         )
     return case
 
 
-def score_parts(case: Case) -> MeanParts:
+def score_parts(case: Case) -> MeanDecomposition:
     """Of the one dataset that was scored."""
     (arm,) = case.arms
     return _means(case, columns(case, (arm,))[arm])
@@ -95,7 +95,7 @@ def audit_parts(case: Case) -> AuditParts:
     return AuditParts(*(_means(case, part) for part in (before, after, change)))
 
 
-def rank_parts(case: Case) -> dict[str, MeanParts]:
+def rank_parts(case: Case) -> dict[str, MeanDecomposition]:
     """Of every dataset."""
     return {str(arm): _means(case, part) for arm, part in columns(case, case.table.arms).items()}
 
@@ -136,6 +136,6 @@ def affordable(case: Case, arms: Sequence[Arm]) -> int:
     return int(min(len(case.table), max(LEAST, WORK // max(each, STEP * len(arms)))))
 
 
-def _means(case: Case, parts: Mapping[str, Array]) -> MeanParts:
+def _means(case: Case, parts: Mapping[str, Array]) -> MeanDecomposition:
     estimates = {name: case.estimate(values) for name, values in parts.items()}
-    return MeanParts(**estimates, pairs=len(parts["value"]), all_pairs=len(case.table))
+    return MeanDecomposition(**estimates, pairs=len(parts["value"]), all_pairs=len(case.table))

@@ -1,6 +1,6 @@
 """How many labels are still wrong, by what the reviewers found so far, and when to stop.
 
-p_i is the probability that label i is wrong (`RowValues.p_wrong`). What reviewers say recalibrates it:
+p_i is the probability that label i is wrong (`RowValues.p_mislabeled`). What reviewers say recalibrates it:
 
     logit q_i = c + a + b · (logit p_i − c),     a ~ N(0, 1),  b ~ N(1, ½²),  log(W / Σ p) ~ N(0, ½²),
 

@@ -66,7 +66,7 @@ class Session:
             )
         self.given, self.suggested = list(map(told, given)), [told(near(one)) for one in suggested]
         self.ids = self.values.ids
-        self.order = self.values.least_trusted
+        self.order = self.values.ranked_label_issues
         self.log = Log.open(log_of(self.path), self._head(), self.given, self.classes)
         self.last: dict[int, Entry] = {}
         for entry in self.log.entries:
@@ -143,7 +143,7 @@ class Session:
         for row, entry in self.last.items():
             seen[row - 1] = entry.action == LABEL
             wrong[row - 1] = entry.after is not None and entry.after != entry.before
-        q = recalibrated(self.values.rows.p_wrong, seen, wrong)
+        q = recalibrated(self.values.rows.p_mislabeled, seen, wrong)
         return np.where(seen, 0.0, q)
 
     def state(self) -> dict[str, Any]:
@@ -195,7 +195,7 @@ class Session:
             "id": None if self.ids is None else cut(self.ids[row], 200),
             "given": self.given[row],
             "suggested": self.suggested[row],
-            "p": float(self.values.rows.p_wrong[row]),
+            "p": float(self.values.rows.p_mislabeled[row]),
             "annotator": None if self.sources is None else cut(self.sources[row], 200),
             "why": why,
             "decided": None if entry is None else entry.after or SKIP,

@@ -150,7 +150,7 @@ def own_right(data: Dataset) -> Flags:
     return np.asarray(cross_val_predict(model, data.X, data.y, cv=5) == data.y)
 
 
-def demo(seed: int = 0, progress: Progress | None = None, keep: bool = False) -> Demo:
+def demo(seed: int = 0, progress: Progress | None = None, keep_data: bool = False) -> Demo:
     """Run the audits; the same seed gives the same numbers. `keep` keeps their rows."""
     rng = np.random.default_rng([seed, 0xDE30])
     data, more, test = Digits.load(rng)
@@ -177,7 +177,7 @@ def demo(seed: int = 0, progress: Progress | None = None, keep: bool = False) ->
         method = not isinstance(made, Dataset)
         after: dict[str, Any] = {"curate": made, "pairs": DRAWS} if method else {"after": made}
         where: dict[str, Any] = {"test": test, "yardstick": yard} if before is not seen else {"test": held}
-        result = audit(before, seed=seed, keep=keep, **where, **after)
+        result = audit(before, seed=seed, keep_data=keep_data, **where, **after)
         own = own_accuracy if made is tidied else None
         told.append(Chapter(name, story.format(more=len(more)), result, own))
         if progress is not None:

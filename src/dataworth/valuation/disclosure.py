@@ -105,7 +105,7 @@ class Public(Told):
 
         others: candidates of a ranking beside the best, and whether they are tied with it.
         """
-        others, made = others or {}, [one.fires for one in checks if one.fires is not None]
+        others, made = others or {}, [one.failed for one in checks if one.failed is not None]
         told = sorted(
             (Rounded.of(name, one) for name, one in numbers.items()), key=lambda one: (-one.value, one.name)
         )

@@ -15,7 +15,7 @@ from ..measure import (
     Arm,
     Case,
     Estimate,
-    MeanParts,
+    MeanDecomposition,
     Measuring,
     Options,
     PairTable,
@@ -77,8 +77,8 @@ class Ranking(Result):
         return self.ranking[place]
 
     @cached_property
-    def parts(self) -> dict[str, MeanParts]:
-        """What the values are made of (`measure.parts`), by name; needs `keep=True`."""
+    def parts(self) -> dict[str, MeanDecomposition]:
+        """What the values are made of (`measure.parts`), by name; needs `keep_data=True`."""
         return rank_parts(kept(self.case))
 
 

@@ -46,7 +46,7 @@ class Shown:
         which `without_rows()` leaves out.
 
         What has to be measured again for it (parts, other priors, sizes) is on it if the result
-        kept its rows (`keep=True`). `path` ends in .html (a page that needs nothing else), .md or .json.
+        kept its rows (`keep_data=True`). `path` ends in .html (a page that needs nothing else), .md or .json.
         """
         import_module(REPORTS).write(self, path, bits)
 
@@ -61,7 +61,7 @@ class Shown:
 
 Given = Dataset | Sealed | Stream
 PACKAGES = ("dataworth", "numpy", "scipy", "scikit-learn", "joblib", "pyarrow", "narwhals")
-NOT_TOLD = ("seed", "jobs", "engine", "address", "run_dir", "keep", "progress", "key")
+NOT_TOLD = ("seed", "jobs", "engine", "address", "run_dir", "keep_data", "progress", "key")
 """Options that do not determine a result, or stand elsewhere; and a key, which is nobody else's business."""
 
 
@@ -162,7 +162,7 @@ class Result(Told):
 
     `replay` says how to get it again.
 
-    `case` holds the rows, to measure again; it is kept only if asked for (`keep=True`).
+    `case` holds the rows, to measure again; it is kept only if asked for (`keep_data=True`).
     """
 
     question: str
@@ -180,8 +180,8 @@ class Result(Told):
         return records
 
     def __repr__(self) -> str:
-        fired = ", ".join(one.code for one in self.checks if one.fires) or "no check"
-        told = f"fired: {fired}" if self.checks else "unchecked"
+        failed = ", ".join(one.code for one in self.checks if one.failed) or "no check"
+        told = f"failed: {failed}" if self.checks else "unchecked"
         return f"{type(self).__name__}({self.headline}, {told})"
 
     def to_dict(self, bits: bool = False, parts: bool = False) -> dict[str, Any]:
@@ -201,7 +201,7 @@ def rests_on(case: Case, counted: Counted, **about: Any) -> dict[str, Any]:
         "yardstick": case.yardstick,
         "checks": run_checks(case),
         "table": case.table,
-        "case": case if case.options.keep and not case.sealed and not case.passes else None,
+        "case": case if case.options.keep_data and not case.sealed and not case.passes else None,
     }
 
 

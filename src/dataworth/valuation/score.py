@@ -15,7 +15,7 @@ from ..measure import (
     Case,
     Drawing,
     Estimate,
-    MeanParts,
+    MeanDecomposition,
     Options,
     PairTable,
     Plan,
@@ -77,7 +77,7 @@ class Score(Result):
     @property
     def answer(self) -> str:
         """Whether the dataset is worth anything here: yes, no, or cannot tell, in a sentence."""
-        guesses = any(one.code == "DW012" and one.fires for one in self.checks)
+        guesses = any(one.code == "DW012" and one.failed for one in self.checks)
         return answer(self.beyond_proportions, guesses, self.zero)
 
     @property
@@ -89,8 +89,8 @@ class Score(Result):
         return f"by {'class proportions' if classes else 'mean and spread'} alone"
 
     @cached_property
-    def parts(self) -> MeanParts:
-        """What the value is made of (`measure.parts`); computed when first asked for, needs `keep=True`."""
+    def parts(self) -> MeanDecomposition:
+        """What the value is made of (`measure.parts`); needs `keep_data=True`."""
         return score_parts(kept(self.case))
 
     def to_dict(self, bits: bool = False, parts: bool = False) -> dict[str, Any]:

@@ -129,7 +129,7 @@ def sensitivity(
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(300, 2))
     >>> data = dw.Dataset(X, (X[:, 0] + rng.normal(size=300) > 0).astype(int))
-    >>> s = dw.score(data.take(range(200)), data.take(range(200, 300)), keep=True)
+    >>> s = dw.score(data.take(range(200)), data.take(range(200, 300)), keep_data=True)
     >>> found = sensitivity(s, priors=[0.01, 100.0])
     >>> [point.conclusion for point in found.points]  # at 0.01, at its own, at 100
     ['yes', 'yes', 'yes']

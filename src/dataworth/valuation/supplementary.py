@@ -21,7 +21,7 @@ class Further:
 def further(result: Result) -> Further:
     """The parts of a result that kept its rows."""
     if result.case is None:
-        why = "sealed data have no rows" if result.details.form == "sealed" else "measure with keep=True"
+        why = "sealed data have no rows" if result.details.form == "sealed" else "measure with keep_data=True"
         why = "data that are read in passes are not measured again" if result.details.passes else why
         return Further(left_out=(f"parts: {why}",))
     try:

@@ -299,5 +299,5 @@ class Yardstick:
         return f"Yardstick({self})"
 
     def __str__(self) -> str:
-        counted = "" if self.tempering == 1 else f", rows count {self.tempering:g} times"
+        counted = "" if self.tempering == 1 else f", tempering {self.tempering:g}"
         return f"{self.chosen.features}; {self.model!r}{counted}; {self.digest[:12]}"

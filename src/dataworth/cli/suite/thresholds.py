@@ -100,5 +100,5 @@ def failures(wanted: Thresholds, record: Mapping[str, Any]) -> Iterator[str]:
         if one is None:
             known = ", ".join(found) or "none, for all are ignored"
             yield f"there is no check {code!r} here; those that were made: {known}"
-        elif one["fires"]:
+        elif one["failed"]:
             yield f"check {one['code']} {one['name']} fires: {one['meaning']}"

@@ -150,13 +150,13 @@ def _details(one: Outcome) -> Section | None:
     record: Mapping[str, Any] = one.record or {}
     if (audit := record.get("audit")) is None:
         return None
-    fired = [f"{check['code']} {check['name']}" for check in audit["checks"] if check["fires"]]
+    failed = [f"{check['code']} {check['name']}" for check in audit["checks"] if check["failed"]]
     facts = [
         ("Found", one.line),
         *(("Not kept", reason) for reason in one.reasons),
         ("Why", audit["reason"]),
         ("Changed", change_text(audit["change"])),
-        *((("Checks that fired", ", ".join(fired)),) if fired else ()),
+        *((("Checks that failed", ", ".join(failed)),) if failed else ()),
     ]
     return Section(
         f"{one.name}: {audit['word']}",

@@ -21,14 +21,14 @@ from .changed import change_text, changed_blocks, twins_text
 ANSWERS = {
     "informative": (
         "The curation added information that the data did not hold before.",
-        "Use the curated data. The gain is more than the data's own models could have made.",
+        "Use the curated data. The gain lies beyond every blind baseline.",
     ),
     "improved": (
         "The curated data are worth more than before; whether that is new knowledge is not yet told.",
         "Use the curated data if you have them; before paying for more, test on more rows.",
     ),
     "recycled": (
-        "The curated data score higher, but no more than the old data could have done by themselves.",
+        "The curated data score higher, but no further than the best blind baseline.",
         "There is nothing wrong and nothing new in it: do not pay for it as new information.",
     ),
     "inconclusive": (
@@ -49,7 +49,7 @@ ANSWERS = {
         "Do not adopt it on the benchmark's word: away from this test set, expect it to do worse.",
     ),
     "harmful": (
-        "The curation hurt the data: they are worth less than a blind change of the same size leaves them.",
+        "The curation hurt the data: they are worth less than after random removal of as many rows.",
         "Keep the old data, and look at what the curation removed or changed.",
     ),
 }
@@ -66,16 +66,18 @@ CORNERS = ("both rose", "benchmark up, information down", "both fell", "informat
 
 
 def document(audit: Audit, further: Further, unit: Unit) -> Document:
-    """The verdict, the change, what to do; what a rise is made of, what could be seen, checks; the rest."""
+    """The verdict, the change, what to do; attribution, power, checks; the rest."""
     verdict, tone = audit.verdict or "", VERDICT_TONES.get(audit.verdict, "plain")
     sentence, meaning = ANSWERS.get(verdict, (audit.question, NO_VERDICT))
-    needed = None if audit.could_see is None else audit.could_see.test_rows
+    needed = None if audit.power is None else audit.power.required_test_rows
     if verdict == "inconclusive" and needed is not None:
         meaning += f" A change like this one would take about {rounded(needed):,} of them."
     why = ""
     if verdict == "inconclusive" and audit.interval is not None and audit.interval[0] > 0:
         why = f" ({audit.reason})"  # an interval above zero asks for the reason
-    if audit.control is not None and audit.control.selection == audit.delta:  # compared with the data before
+    if (
+        audit.control is not None and audit.control.excess_over_random == audit.delta
+    ):  # compared with the data before
         sentence = SAME_SIZE.get(verdict, sentence)
     often = {str(arm): times for arm, times in audit.table.tempering.items()}
     times = often.get("after", 1.0) / often.get("before", 1.0)  # as often as rows before count
@@ -125,12 +127,12 @@ def _parts(audit: Audit) -> list[tuple[str, str, float, Estimate]]:
     """What the change is made of, or what it is against a blind control that is another: name in a table and
     in a chart, from which value, and how much."""
     if (made := audit.attribution) is not None:
-        own = ("of it, the data's own models", "the data's own models", audit.before, made.blind_gain)
+        own = ("reached by the best blind baseline", "best blind baseline", audit.before, made.blind_gain)
         middle = audit.before + made.blind_gain.value
-        return [own, ("of it, only from outside", "only from outside", middle, made.external_gain)]
-    if (control := audit.control) is None or control.selection == audit.delta:
+        return [own, ("beyond every blind baseline (external)", "external", middle, made.external_gain)]
+    if (control := audit.control) is None or control.excess_over_random == audit.delta:
         return []
-    blind = Estimate(control.selection, None, control.selection_interval)
+    blind = Estimate(control.excess_over_random, None, control.excess_interval)
     start = audit.after - blind.value
     return [("PMI against the blind control", "after − blind control", start, blind)]
 
@@ -146,12 +148,12 @@ def _what_moved(audit: Audit, unit: Unit) -> Section:
         own, outside = (unit.named(part, sign=True) for part in (made.blind_gain, made.external_gain))
         arm = next((arm for arm in audit.table.arms if str(arm) == made.best_baseline), made.best_baseline)
         how = (
-            "by doing nothing"
-            if made.best_baseline == "nothing"
-            else f"at best ({getattr(arm, 'label', None) or arm})"
+            " (no change)" if made.best_baseline == "nothing" else f" ({getattr(arm, 'label', None) or arm})"
         )
-        told = f"{own} is what the data's own models could have done, {how}; {outside} is what only somebody "
-        facts.append(("Made of", f"{told}from outside could know"))
+        told = (
+            f"{own} reached by the best blind baseline{how}; {outside} beyond every blind baseline (external)"
+        )
+        facts.append(("Attribution", told))
     facts.append(("Benchmark", benchmark_sentence(audit, unit)))
     if (loss := audit.calibration) is not None:
         raw, tempered = (
@@ -191,7 +193,7 @@ def benchmark_sentence(audit: Audit, unit: Unit) -> str:
     bench, interval = benchmark(audit.yardstick, unit, audit.benchmark), audit.benchmark_interval
     moved = bench.unit.named(Estimate(audit.benchmark_delta, None, interval), sign=True)
     name = f"less {bench.short}" if audit.benchmark == "log_loss" else bench.short
-    said = "the benchmark would not have noticed"
+    said = "accuracy alone would not have shown it"
     if interval is None:
         said = "whether the benchmark would have noticed cannot be told"
     elif interval[0] > 0:
@@ -246,14 +248,14 @@ def _what_could_be_seen(audit: Audit, unit: Unit) -> Section:
     facts = [
         ("Changed", _changed_rows(audit)),
         ("Measured on", f"{audit.details.test_rows} test rows, {draws(audit.details)}"),
-        *could_see(audit, unit),
+        *power(audit, unit),
     ]
     curation, twins = audit.details.curation, audit.change.get("twins")
     more = [] if curation is None else [("Curation", str(curation["name"]))]
     more += [] if twins is None else [("Twins", twins_text(twins))]
     shown = changed_blocks(audit.change, [asdict(one) for one in audit.examples])
     blocks = (Facts(facts, "brief"), *([Facts(more)] if more else []), *shown)
-    return Section("What changed, and what could have been seen", blocks)
+    return Section("What changed, and power", blocks)
 
 
 def _changed_rows(audit: Audit) -> str:
@@ -265,24 +267,24 @@ def _changed_rows(audit: Audit) -> str:
     return "; ".join(told)
 
 
-def could_see(audit: Audit, unit: Unit) -> list[tuple[str, str]]:
-    """What such a test set shows 4 times in 5, and how many rows would decide what it did not."""
-    if (seen := audit.could_see) is None:
+def power(audit: Audit, unit: Unit) -> list[tuple[str, str]]:
+    """The minimum detectable effect of this test set, and how many rows would decide what it did not."""
+    if (seen := audit.power) is None:
         return []
-    told = []
-    if seen.rise is not None and seen.labels is not None:
-        part = number(100 * seen.labels, 0 if seen.labels > 0.095 else 1)
-        labels = f"{part} % of the labels of {seen.of_rows} rows mended"
-        if isinstance(audit.yardstick.labels, Vectors):
-            labels = f"the mismatched responses, {part} %, of {seen.of_rows} rows removed"
-        told.append(f"a rise of {number(seen.rise * unit.factor, 2)} {unit.name} a block (about {labels})")
-    if seen.more_rows is not None:
-        told.append(f"{seen.more_rows} more rows beside {seen.of_rows - seen.more_rows}")
-    shown = ", or ".join(told) or f"not even a fifth of the labels of {seen.of_rows} rows mended"
-    text = f"4 times in 5, with these {audit.details.test_rows} test rows: {shown}"
-    if audit.verdict == "inconclusive" and seen.test_rows is not None:
-        text += f"; a change like this one would take about {rounded(seen.test_rows):,} test rows"
-    return [("Could see", text)]
+    told, rows = [], seen.n_reference_rows
+    what = "mismatched responses" if isinstance(audit.yardstick.labels, Vectors) else "label noise"
+    if seen.minimum_detectable_effect is not None and seen.detectable_label_noise is not None:
+        effect = f"{number(seen.minimum_detectable_effect * unit.factor, 2)} {unit.name} per block"
+        noise = number(100 * seen.detectable_label_noise, 0 if seen.detectable_label_noise > 0.095 else 1)
+        told.append(f"{effect}, the effect of removing {noise} % {what} from {rows} rows")
+    if seen.detectable_new_rows is not None:
+        new = seen.detectable_new_rows
+        told.append(f"the effect of adding {new} rows to {rows - new}")
+    shown = ", or ".join(told) or f"more than the effect of removing 20 % {what} from {rows} rows"
+    text = f"minimum detectable effect (80 % power): {shown}"
+    if audit.verdict == "inconclusive" and seen.required_test_rows is not None:
+        text += f"; a change like this one would take about {rounded(seen.required_test_rows):,} test rows"
+    return [("Power", text)]
 
 
 def rounded(rows: int) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dataworth.checks import CHECKS, Finding
 from dataworth.measure.designs import Arm
-from dataworth.measure.parts import MeanParts
+from dataworth.measure.parts import MeanDecomposition
 from dataworth.valuation.result import Replay, Result
 from dataworth.valuation.supplementary import Further
 from dataworth.yardstick.yardstick import Yardstick
@@ -37,7 +37,7 @@ if TYPE_CHECKING:  # each is imported by those who have one
     Measured = Score | Audit | Ranking  # what has checks
     Reported = Measured | Values | Contributions | Forecast
 KINDS = {"Score": "score", "Audit": "verdict", "Ranking": "ranking"}
-STATES = {True: "fires", False: "passed", None: "not run"}
+STATES = {True: "failed", False: "passed", None: "not run"}
 TONES: Sequence[Tone] = ("plain", "bad", "good", "better", "spent", "neutral", "worst", "cost")
 """Tones of series that mean nothing by themselves, in their order."""
 MAX_NAMED = 4
@@ -67,7 +67,7 @@ def yardstick_line(yardstick: Yardstick) -> str:
     """A yardstick in one line."""
     chosen, how = yardstick.chosen, f" ({yardstick.inference})" if yardstick.inference else ""
     told = f"{chosen.features}, {yardstick.kind}{how}, prior variance {chosen.prior_variance:g}"
-    counted = "" if yardstick.tempering == 1 else f", rows count {yardstick.tempering:g} times"
+    counted = "" if yardstick.tempering == 1 else f", tempering {yardstick.tempering:g}"
     return f"{told}{counted}, {yardstick.digest[:12]}"
 
 
@@ -125,7 +125,7 @@ def of_given(rows: int, given: int) -> str:
 
 def alarm(result: Result) -> str:
     """Which checks must be dealt with before the result stands."""
-    fatal = [f"{one.code} {one.name}: {one.meaning}" for one in result.checks if one.fires and not one.stands]
+    fatal = [f"{one.code} {one.name}: {one.meaning}" for one in result.checks if one.failed and not one.valid]
     what = KINDS[type(result).__name__]
     return f"This {what} does not stand yet. {'; '.join(fatal)}." if fatal else ""
 
@@ -145,30 +145,30 @@ def last_sections(result: Measured, further: Further, unit: Unit) -> list[Sectio
 
 
 def check_counts(checks: Sequence[Finding], ignored: int = 0) -> str:
-    """How many passed, fired, were ignored, and were not run."""
-    passed, fired, left = (sum(one.fires is kind for one in checks) for kind in (False, True, None))
+    """How many passed, failed, were ignored, and were not run."""
+    passed, failed, left = (sum(one.failed is kind for one in checks) for kind in (False, True, None))
     also = f", {left} not run (-v says why)" if left else ""
     without = f", {ignored} ignored" if ignored else ""
-    return f"{passed} passed, {fired or 'none'} fired{without}{also}"
+    return f"{passed} passed, {failed or 'none'} failed{without}{also}"
 
 
 def _checks_section(result: Measured) -> Section:
     counts, what = "none: all were ignored", KINDS[type(result).__name__]
-    fired = [one for one in result.checks if one.fires]
-    fatal = ", ".join(one.code for one in fired if not one.stands)
+    failed = [one for one in result.checks if one.failed]
+    fatal = ", ".join(one.code for one in failed if not one.valid)
     if result.checks:
         counts = check_counts(result.checks, ignored=len(CHECKS) - len(result.checks))
     if fatal:
         counts += f"; the {what} does not stand before {fatal} is dealt with"
-    elif fired:
+    elif failed:
         counts += f"; the {what} stands, for what it says"
     told, every = [("Checks", counts)], []
     for one in result.checks:
-        if one.fires:
+        if one.failed:
             seen = f" ({one.detail})" if one.detail else ""
             told.append((one.code, f"{one.name}: {one.meaning}{seen}; {one.advice}"))
         detail = f"; {one.detail}" if one.detail else ""
-        every.append((one.code, f"{one.name}: {STATES[one.fires]}{detail}"))
+        every.append((one.code, f"{one.name}: {STATES[one.failed]}{detail}"))
     blocks = (Facts(told, "brief"), *([Facts(every, "verbose")] if every else []))
     return Section("Can it be trusted?", blocks)
 
@@ -197,7 +197,7 @@ def _arms_section(result: Measured, unit: Unit) -> Section:
     return Section("Every arm", (table,))
 
 
-def _explained(result: Any) -> dict[str, tuple[MeanParts, float]]:
+def _explained(result: Any) -> dict[str, tuple[MeanDecomposition, float]]:
     """Parts by column of their table, each with the score or change that it explains."""
     parts, kind = result.parts, KINDS[type(result).__name__]
     if kind == "verdict":
@@ -214,7 +214,7 @@ def of_blocks(result: Measured) -> bool:
     return bool(len(result.table.reference))
 
 
-def adds_up(parts: MeanParts, score: float) -> bool:
+def adds_up(parts: MeanDecomposition, score: float) -> bool:
     """Whether parts are those of a score: confidence − disagreements + what is not explained is its value."""
     total = parts.confidence.value - parts.against_data.value - parts.against_test.value
     return abs(total + parts.unexplained.value - score) <= 1e-6 * max(1.0, abs(score))

@@ -49,10 +49,10 @@ BEWARE = (
 def document(values: Values, further: Further, unit: Unit) -> Document:
     """The least trusted labels, the list, the sources."""
     rows = values.rows
-    worse = [one.name for one in values.groups if one.worse]
-    doubted = [row for row in values.least_trusted if rows.p_wrong[row] > 0.5]
+    worse = [one.name for one in values.groups if one.below_random]
+    doubted = [row for row in values.ranked_label_issues if rows.p_mislabeled[row] > 0.5]
     listed = [int(row) for row in np.argsort(rows.value, kind="stable") if rows.harmful[row]]
-    first = doubted or values.least_trusted[:SHOWN]
+    first = doubted or values.ranked_label_issues[:SHOWN]
     tables = [row_table(values, first, "The least trusted labels", unit)]
     if more := [row for row in listed if row not in first[:SHOWN]]:
         caption = f"Further rows on the list; expected proportion of false entries {values.fdr:g}"
@@ -126,7 +126,7 @@ def row_table(values: Values, places: Sequence[int], caption: str, unit: Unit) -
         digits = digits_for(value, (value - stderr, value + stderr))
         name = [] if values.ids is None else [Cell([Name(values.ids[row])])]
         name += [Cell(label_of(known[row])) for known in values.labels if known is not None]
-        doubt = Cell(number(rows.p_wrong[row], 3), rows.p_wrong[row])
+        doubt = Cell(number(rows.p_mislabeled[row], 3), rows.p_mislabeled[row])
         shown = Cell(f"{number(value, digits, sign=True)} ± {number(stderr, digits)}", value)
         told.append((Cell(str(row + 1), row), *name, doubt, shown, "yes" if rows.harmful[row] else ""))
     if len(places) > len(told):
@@ -151,14 +151,14 @@ def percent(rate: Estimate) -> str:
 def against_trust(values: Values, unit: Unit) -> Plane:
     """Every row, or as many as there is room for."""
     rows = values.rows
-    known = np.isfinite(rows.value) & np.isfinite(rows.log_label)
-    listed, doubted = known & rows.harmful, known & (rows.p_wrong > 0.5) & ~rows.harmful
+    known = np.isfinite(rows.value) & np.isfinite(rows.loo_log_likelihood)
+    listed, doubted = known & rows.harmful, known & (rows.p_mislabeled > 0.5) & ~rows.harmful
     rest = np.flatnonzero(known & ~listed & ~doubted)
     more = len(rest) - MAX_DOTS
     rest = np.random.default_rng(0).permutation(rest)[:MAX_DOTS]
 
     def series(name: str, some: Any, tone: Tone, faint: bool = False) -> Series:
-        places = zip(rows.log_label[some] * unit.factor, rows.value[some] * unit.factor, strict=True)
+        places = zip(rows.loo_log_likelihood[some] * unit.factor, rows.value[some] * unit.factor, strict=True)
         points = [Point(float(x), float(y)) for x, y in places]
         return Series(f"{name} ({len(points):,})", points, tone, faint=faint)
 
@@ -179,14 +179,16 @@ def _sources(values: Values, unit: Unit) -> tuple[Forest, Table]:
     """What each source contributes, as a chart and as a table."""
     marks, rows = [], []
     for one in values.groups:
-        marks.append(unit.mark(Name(one.name), one.share, "bad" if one.worse else "plain"))
+        marks.append(unit.mark(Name(one.name), one.share, "bad" if one.below_random else "plain"))
         relabelled = replace(one.against_random, value=-one.against_random.value, interval=None)
         if one.against_random.interval is not None:
             low, high = one.against_random.interval
             relabelled = replace(relabelled, interval=(-high, -low))
         cells = [unit.cell(known, sign=True) for known in (one.share, one.value, relabelled)]
         wrong = Cell(percent(one.error_rate), one.error_rate.value)
-        rows.append((Cell([Name(one.name)]), str(one.rows), wrong, *cells, "worse" if one.worse else ""))
+        rows.append(
+            (Cell([Name(one.name)]), str(one.rows), wrong, *cells, "worse" if one.below_random else "")
+        )
     numbers = ("labels wrong", f"share, {unit.name}", "adds to the others", "re-labelling would add")
     columns = ("source", "rows", *numbers, "shown")
     caption = "What each source contributes to what all are worth (Shapley); 95 % intervals for all."

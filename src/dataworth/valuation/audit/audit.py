@@ -51,7 +51,7 @@ from .attribution import attribute
 from .baselines import all_baselines
 from .methods import Curation, apply_to_draws, curated_whole, default_first, described
 from .sighted import judged_by_both, sighted, sighted_notes
-from .verdict import Attribution, Calibration, Control, CouldSee, Judged, could_see, judge, verdict_of
+from .verdict import Attribution, Calibration, Control, Judged, Power, judge, power, verdict_of
 
 REPLICATES = 8
 """Random removals in the design *whole*, with which a fall is compared; their spread is part of its error."""
@@ -89,7 +89,7 @@ class Audit(Result):
     after: float = nats()
     control: Control | None
     attribution: Attribution | None
-    could_see: CouldSee | None
+    power: Power | None
     calibration: Calibration | None
     balanced: Balanced | None = nats()
     slices: tuple[Slice, ...] = nats()
@@ -100,7 +100,7 @@ class Audit(Result):
     @property
     def word(self) -> str:
         """The verdict, and what it may be strategic for (DW015): a column, or rows like those before."""
-        found = [one.subject for one in self.checks if one.code == "DW015" and one.fires]
+        found = [one.subject for one in self.checks if one.code == "DW015" and one.failed]
         where = [repr(one) if one else "rows like those before" for one in found]
         but = f", but strategic for {where[0]}" if where and self.verdict != "strategic" else ""
         return f"{self.verdict or 'no verdict'}{but}"
@@ -126,7 +126,7 @@ class Audit(Result):
 
     @cached_property
     def parts(self) -> AuditParts:
-        """What the values and their change are made of (`measure.parts`); needs `keep=True`."""
+        """What the values and their change are made of (`measure.parts`); needs `keep_data=True`."""
         return audit_parts(kept(self.case))
 
 
@@ -297,7 +297,7 @@ def summarise(
         after=float(table.column("pmi", AFTER).mean()),
         control=found.control,
         attribution=found.attribution,
-        could_see=could_see(case),
+        power=power(case),
         calibration=Calibration.of(case),
         balanced=as_shown(found.balanced, slices),
         slices=slices,

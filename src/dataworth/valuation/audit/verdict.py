@@ -55,8 +55,8 @@ class Control:
     """
 
     value: float = nats()
-    selection: float = nats()
-    selection_interval: tuple[float, float] | None = nats()
+    excess_over_random: float = nats()
+    excess_interval: tuple[float, float] | None = nats()
     replicates: int
 
 
@@ -125,8 +125,8 @@ def judge(plan: Plan, table: PairTable) -> Judged:
         selection = against_controls(after, removals) if whole else plan.estimate(after - removals[:, 0])
     control = Control(
         value=float(after.mean()) - selection.value,
-        selection=selection.value,
-        selection_interval=selection.interval,
+        excess_over_random=selection.value,
+        excess_interval=selection.interval,
         replicates=removals.shape[1] or 1,
     )
     free = None if plan.attribute is None or not table.by_row else balanced(plan.attribute, table.by_row)
@@ -210,7 +210,7 @@ def decide(
     if abs(delta.value) < negligible(rows):
         return "inconclusive", "nothing changed that could be measured"
     if delta.positive:
-        more = "it raises the information; whether by more than the data's own models could have done is not "
+        more = "it raises the information; whether beyond every blind baseline is not "
         if outside is None:
             return "improved", f"{more}told: they were not asked (the design whole asks them)"
         material = outside.material.value > 0 and outside.value.value > negligible(rows)
@@ -218,10 +218,10 @@ def decide(
             if free is not None and not free.change.positive:
                 where = f"where the {free.column} does not tell the label"
                 return "improved", f"it raises the information; {where}, that is not shown"
-            told = "it raises the information, and by more than the data's own models could have done"
+            told = "it raises the information beyond every blind baseline"
             return "informative", told
         if outside.material.negative:
-            return "recycled", "it raises the information as the data's own models could have done"
+            return "recycled", "it raises the information no further than the best blind baseline"
         return "improved", f"{more}yet told: more test rows would tell"
     if delta.negative:
         surely, spared = selection.at(ACCUSED), free is not None and not free.change.negative
@@ -231,12 +231,13 @@ def decide(
         if surely.positive and holds:
             return "strategic", "it keeps what the test rewards, and the data carry less information"
         if surely.negative and not spared:
-            more = (
-                "more than a blind change of the same size does" if fewer else "no loss of rows explains it"
+            more = "significantly more than random removal of as many rows"
+            return (
+                "harmful",
+                f"it lowers the information, {more if fewer else 'and no loss of rows explains it'}",
             )
-            return "harmful", f"it lowers the information, and {more}"
-        than = " more than a blind change of the same size" if fewer else " beyond doubt (99 %)"
-        return "costly", f"it lowers the information, but not shown to do so{than}"
+        than = "not significantly more than random removal of as many rows"
+        return "costly", f"it lowers the information, {than if fewer else 'not beyond doubt (99 %)'}"
     if delta.interval is None:
         return "inconclusive", "there is no interval: the data hold too few disjoint blocks of this size"
     drawing = delta.stderr is not None and delta.monte_carlo > 0.5 * delta.stderr  # none of it over blocks
@@ -259,22 +260,23 @@ MOST_ROWS = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
-class CouldSee:
+class Power:
     """What is shown 4 times in 5 with this test set, from probes on the test set alone (`yardstick.probes`).
 
-    rise: nats a block. labels: the proportion of wrong labels whose removal gives it. more_rows: how many
-    rows of the same kind, added to as many. of_rows: rows that stood in for the data. test_rows: how many
-    would decide a change that was not. What cannot be seen at all is None.
+    minimum_detectable_effect: nats a block, shown with 80 % power. detectable_label_noise: the proportion of
+    wrong labels whose removal has that effect. detectable_new_rows: how many rows of the same kind, added to
+    as many, have it. n_reference_rows: rows that stood in for the data. required_test_rows: how many would
+    decide a change that was not. What cannot be detected at all is None.
     """
 
-    rise: float | None = nats()
-    labels: float | None
-    more_rows: int | None
-    of_rows: int
-    test_rows: int | None
+    minimum_detectable_effect: float | None = nats()
+    detectable_label_noise: float | None
+    detectable_new_rows: int | None
+    n_reference_rows: int
+    required_test_rows: int | None
 
 
-def could_see(case: Case) -> CouldSee | None:
+def power(case: Case) -> Power | None:
     """Probes of the test set, cut as the audit cuts it; None where the audit is not one of blocks."""
     if case.plan.blocks is not None:
         return None
@@ -292,12 +294,14 @@ def could_see(case: Case) -> CouldSee | None:
         seed=case.options.seed,
         groups=some.groups,
     )
-    return CouldSee(
-        rise=seen.rise,
-        labels=seen.proportion,
-        more_rows=seen.rows,
-        of_rows=seen.size,
-        test_rows=undecided(seen, change.value, (change.stderr or 0.0) * float(np.sqrt(len(case.table)))),
+    return Power(
+        minimum_detectable_effect=seen.rise,
+        detectable_label_noise=seen.proportion,
+        detectable_new_rows=seen.rows,
+        n_reference_rows=seen.size,
+        required_test_rows=undecided(
+            seen, change.value, (change.stderr or 0.0) * float(np.sqrt(len(case.table)))
+        ),
     )
 
 

@@ -30,7 +30,7 @@ class GroupValue:
 
     value: what it adds to all other sources. share: its Shapley share of what all are worth. against_random:
     its value less that of as many rows taken at random: what is lost here, re-labelling as well as the others
-    do would add. worse: that is shown to be below zero. error_rate: proportion of wrong labels.
+    do would add. below_random: that is shown to be below zero. error_rate: proportion of wrong labels.
     """
 
     name: str
@@ -38,7 +38,7 @@ class GroupValue:
     value: Estimate = nats()
     share: Estimate = nats()
     against_random: Estimate = nats()
-    worse: bool
+    below_random: bool
     error_rate: Estimate
 
 
@@ -91,7 +91,7 @@ def value_groups(blocks: Blocks, trusted: Trust) -> tuple[GroupValue, ...]:
                 value=over_blocks(worth[every] - without, level),
                 share=over_orders(shares[name], level),
                 against_random=replace(below, value=-below.value, interval=interval),
-                worse=below.positive,
+                below_random=below.positive,
                 error_rate=error_rate(trusted.if_right[own], trusted.if_wrong[own], level),
             )
         )

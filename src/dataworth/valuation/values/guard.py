@@ -33,7 +33,7 @@ PEEK, MAX_HEAD = 300, 1 << 28
 """Bytes by which a file is recognised, and of the first line of a review log."""
 BROKEN = (ValueError, KeyError, TypeError, AttributeError)
 RESTORE = "restore the file from a copy, or move it away to begin anew."
-COLUMNS = {"value": 1.0, "log_label": 1.0, "p_wrong": -1.0}
+COLUMNS = {"value": 1.0, "loo_log_likelihood": 1.0, "p_mislabeled": -1.0}
 """What rows can be chosen by, and the sign that brings those to be looked at to the front."""
 LIST = "harmful"
 WAYS = len(COLUMNS) + 1

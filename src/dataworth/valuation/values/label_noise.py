@@ -3,11 +3,11 @@
 Every row of the data has its given label with probability 1 − ε and any of the others with ε/(K − 1); labels
 of the test set are taken as they are. Expectation–maximisation over the true labels:
 
-    r_ic ∝ p(c | x_i, all others) · (1 − ε if c = y_i else ε/(K − 1)),   p_wrong = 1 − r_{i,y_i},
+    r_ic ∝ p(c | x_i, all others) · (1 − ε if c = y_i else ε/(K − 1)),   p_mislabeled = 1 − r_{i,y_i},
 
-with the others' labels as soft as their own r says, and ε the mean of p_wrong (with ten rows, one of them
-wrong, in front). The test set's rows count as often as the data's: on seven sets (`docs/values.md`) that
-found more wrong labels than test rows that count once.
+with the others' labels as soft as their own r says, and ε the mean of p_mislabeled (with ten rows, one
+of them wrong, in front). The test set's rows count as often as the data's: on seven sets (`docs/values.md`)
+that found more wrong labels than test rows that count once.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def trust_classes(table: Table, classes: int) -> Trust:
     known = np.eye(classes)[test.y.astype(np.intp)]
     problems = [1] if classes == 2 else list(range(classes))
     starts: dict[int, Sites] = {}
-    soft, rate, log_label = given, WRONG / (WRONG + RIGHT), np.zeros(len(data.y))
+    soft, rate, loo_log_likelihood = given, WRONG / (WRONG + RIGHT), np.zeros(len(data.y))
     wrong = np.zeros(len(data.y))
     for turn in range(ROUNDS):
         found = np.empty((len(data.y), classes))
@@ -51,18 +51,18 @@ def trust_classes(table: Table, classes: int) -> Trust:
             seen = see(table.X, table.prior_variance, counts, starts.get(c))
             starts[c] = seen.sites
             asked = own._replace(label=np.ones(len(data.y)))
-            found[:, c] = toggle_each(seen, counts, asked, np.inf).log_label
+            found[:, c] = toggle_each(seen, counts, asked, np.inf).loo_log_likelihood
         if classes == 2:
             found[:, 0] = np.log(np.maximum(-np.expm1(found[:, 1]), np.finfo(float).tiny))
         found -= logsumexp(found, axis=1, keepdims=True)
-        log_label = found[given > 0] if turn == 0 else log_label
+        loo_log_likelihood = found[given > 0] if turn == 0 else loo_log_likelihood
         said = np.where(given > 0, np.log1p(-rate), np.log(rate / (classes - 1)))
         soft = np.exp(found + said - logsumexp(found + said, axis=1, keepdims=True))
         wrong = 1.0 - soft[given > 0]
         rate = (wrong.sum() + WRONG) / (len(wrong) + WRONG + RIGHT)
     other = np.where(given > 0, -np.inf, found).argmax(axis=1)
     right = np.exp(found[given > 0])
-    return Trust(log_label, wrong, right, (1.0 - right) / (classes - 1), other.astype(float))
+    return Trust(loo_log_likelihood, wrong, right, (1.0 - right) / (classes - 1), other.astype(float))
 
 
 def trust_numbers(table: Table, noise: float) -> Trust:
@@ -75,17 +75,17 @@ def trust_numbers(table: Table, noise: float) -> Trust:
     X = table.X[np.concatenate([data.place, test.place])]
     full = np.concatenate([data.weights, table.tempering * test.weights]) / noise
     anything = -0.5 * (np.log(2.0 * np.pi) + data.y**2)
-    wrong, rate, log_label = np.zeros(n), WRONG / (WRONG + RIGHT), np.zeros(n)
+    wrong, rate, loo_log_likelihood = np.zeros(n), WRONG / (WRONG + RIGHT), np.zeros(n)
     for turn in range(ROUNDS):
         tau = full * np.concatenate([1.0 - wrong, np.ones(len(test.y))])
         mean, variance = see_gaussian(X, table.prior_variance, Sites(tau, tau * y)).cavity(np.arange(len(y)))
         square, spread = (y - mean) ** 2, variance + noise
         spread *= float(np.average(square[n:] / spread[n:], weights=test.weights))
         found = -0.5 * (np.log(2.0 * np.pi * spread) + square / spread)[:n]
-        log_label = found if turn == 0 else log_label
+        loo_log_likelihood = found if turn == 0 else loo_log_likelihood
         wrong = expit(anything - found + np.log(rate) - np.log1p(-rate))
         rate = (wrong.sum() + WRONG) / (n + WRONG + RIGHT)
-    return Trust(log_label, wrong, np.exp(found), np.exp(anything), mean[:n])
+    return Trust(loo_log_likelihood, wrong, np.exp(found), np.exp(anything), mean[:n])
 
 
 def trust(yardstick: Yardstick, table: Table) -> Trust:
@@ -152,7 +152,7 @@ def cross_fitted(blocks: Blocks, table: Table, parts: int) -> CrossFit:
     for k in range(parts):
         own = np.concatenate([plan.design.draw(int(j)).test.rows for j in np.flatnonzero(part == k)])
         chosen = table.tested_on(~np.isin(test.rows, own))
-        doubted = trust(blocks.prepared.yardstick, chosen).p_wrong > DOUBTED
+        doubted = trust(blocks.prepared.yardstick, chosen).p_mislabeled > DOUBTED
         left_out.append(int(doubted.sum()))
         samples[f"without {k}"] = select(whole, np.flatnonzero(~doubted))
     pmi = blocks.table(samples).pmi  # of blocks, in the order of the samples

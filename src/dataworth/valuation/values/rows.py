@@ -93,14 +93,15 @@ WRONG, RIGHT = 1.0, 9.0
 class Trust(NamedTuple):
     """What all other rows say of each label.
 
-    log_label: log p(label | all others, labels as given). p_wrong: probability that the label is wrong.
+    loo_log_likelihood: log p(label | all others, labels as given). p_mislabeled: probability that the label
+    is wrong.
     if_right, if_wrong: likelihood of the label as it stands, by all others as far as they are trusted, up
     to a common factor. other: the most probable of the other labels; of numeric labels, the predicted
     number; of vectors none.
     """
 
-    log_label: Array
-    p_wrong: Array
+    loo_log_likelihood: Array
+    p_mislabeled: Array
     if_right: Array
     if_wrong: Array
     other: Array | None
@@ -172,13 +173,13 @@ def _gaussian_toggled(seen: Seen, y: Array, tau: Array, noise: float) -> Toggled
     """Each row's N(y; f, s²)^w against its cavity N(m, v), with τ = w/s²."""
     mean, variance = seen.cavity(np.arange(len(y)))
     spread = variance + noise
-    log_label = -0.5 * (np.log(2.0 * np.pi * spread) + (y - mean) ** 2 / spread)
+    loo_log_likelihood = -0.5 * (np.log(2.0 * np.pi * spread) + (y - mean) ** 2 / spread)
     bend = -tau / (1.0 + tau * variance)
     log_share = 0.5 * (
         bend * (y - mean) ** 2 - np.log1p(tau * variance) - tau * noise * np.log(2.0 * np.pi * noise)
     )
     slope = bend * (mean - y)
-    return Toggled(seen.mean, seen.variance, mean, variance, log_share, log_label, slope, bend)
+    return Toggled(seen.mean, seen.variance, mean, variance, log_share, loo_log_likelihood, slope, bend)
 
 
 def tested_rows(table: Table) -> Rows:

@@ -33,15 +33,15 @@ FDR = 0.1
 class RowValues:
     """One entry a row of the data, in their order; NaN for rows that also stand in the test set.
 
-    value: nats that the test set gains by the row. stderr: of it, over test rows. log_label: log-probability
-    of the row's label by all other rows. p_wrong: probability that the label is wrong. harmful: on the list
-    of rows whose value is below zero.
+    value: nats that the test set gains by the row. stderr: of it, over test rows.
+    loo_log_likelihood: log-probability of the row's label by all other rows. p_mislabeled: probability that
+    the label is wrong. harmful: on the list of rows whose value is below zero.
     """
 
     value: Array = nats()
     stderr: Array = nats()
-    log_label: Array = nats()
-    p_wrong: Array
+    loo_log_likelihood: Array = nats()
+    p_mislabeled: Array
     harmful: Flags
 
     def __len__(self) -> int:
@@ -89,14 +89,14 @@ class Values(BlockResult):
 
     @property
     def expected_wrong(self) -> float:
-        """How many labels are wrong, by expectation: the sum of `p_wrong`."""
-        return float(np.nansum(self.rows.p_wrong))
+        """How many labels are wrong, by expectation: the sum of `p_mislabeled`."""
+        return float(np.nansum(self.rows.p_mislabeled))
 
     @property
-    def least_trusted(self) -> list[int]:
+    def ranked_label_issues(self) -> list[int]:
         """Rows by the probability that their label is wrong, highest first; unknown ones are left out."""
-        known = np.flatnonzero(np.isfinite(self.rows.p_wrong))
-        order = np.lexsort((self.rows.log_label[known], -self.rows.p_wrong[known]))
+        known = np.flatnonzero(np.isfinite(self.rows.p_mislabeled))
+        order = np.lexsort((self.rows.loo_log_likelihood[known], -self.rows.p_mislabeled[known]))
         return [int(row) for row in known[order]]
 
     def to_dict(self, bits: bool = False) -> dict[str, Any]:
@@ -137,7 +137,7 @@ def values(
         **options: see below.
 
     Returns:
-        A `Values`: `rows` (value, stderr, log_label, p_wrong, harmful), `groups`, `total`.
+        A `Values`: `rows` (value, stderr, loo_log_likelihood, p_mislabeled, harmful), `groups`, `total`.
 
     Raises:
         DataworthError: if data, test set and options do not fit together; the sentence says how.
@@ -148,7 +148,7 @@ def values(
     >>> y[:5] = 1 - y[:5]
     >>> data = Dataset(X, y)
     >>> found = values(data.take(range(200)), data.take(range(200, 300)))
-    >>> sorted(found.least_trusted[:4]), found.total.positive
+    >>> sorted(found.ranked_label_issues[:4]), found.total.positive
     ([1, 2, 3, 4], True)
     """
     opts = Options.parse("values", options)
@@ -173,7 +173,7 @@ def values(
     trusted = trust(yardstick, table)
     degrees = len(table.test.y) - 1.0 if table.groups is None else float(table.groups.max())
     harmful = discoveries(p_below_zero(value, stderr, degrees), fdr)
-    doubt = {"log_label": trusted.log_label, "p_wrong": trusted.p_wrong}
+    doubt = {"loo_log_likelihood": trusted.loo_log_likelihood, "p_mislabeled": trusted.p_mislabeled}
     columns = {"value": value, "stderr": stderr, **doubt, "harmful": harmful}
     notes = prepared.notes + numbered + (() if unlike is None else (unlike,))
     if class_count(yardstick) > 2:

@@ -10,7 +10,7 @@ and G = √w R Ψ⁻¹ Rᵀ √w. With d = log det(I − H) and e = log det(I �
 so that a row's value is L_{D∪T}(i) − L_D(i), and M_ij of `rows` is L(i) + L(j) − L(i, j), exactly.
 
 A response is mismatched with probability ε; then it is any response, whatever its prompt: N(mean, covariance)
-of all. Expectation–maximisation as in `label_noise`, with rows that count 1 − p_wrong.
+of all. Expectation–maximisation as in `label_noise`, with rows that count 1 − p_mislabeled.
 """
 
 from __future__ import annotations
@@ -122,16 +122,16 @@ def trust_vectors(table: Table, model: MultiLinear) -> Trust:
     root = np.linalg.cholesky(spread)
     anything = -0.5 * np.einsum("ij,ij->i", data.y - mean, cho_solve((root, True), (data.y - mean).T).T)
     anything -= float(np.log(np.diagonal(root)).sum()) + 0.5 * q * float(np.log(2.0 * np.pi))
-    wrong, rate, log_label = np.zeros(n), WRONG / (WRONG + RIGHT), np.zeros(n)
+    wrong, rate, loo_log_likelihood = np.zeros(n), WRONG / (WRONG + RIGHT), np.zeros(n)
     found = anything
     for turn in range(ROUNDS):
         weights = full * np.concatenate([1.0 - wrong, np.ones(len(test.y))])
         found = densities(X, y, weights, model)[:n]
-        log_label = found if turn == 0 else log_label
+        loo_log_likelihood = found if turn == 0 else loo_log_likelihood
         wrong = expit(anything - found + np.log(rate) - np.log1p(-rate))
         rate = (wrong.sum() + WRONG) / (n + WRONG + RIGHT)
     above = np.maximum(found, anything)
-    return Trust(log_label, wrong, np.exp(found - above), np.exp(anything - above), None)
+    return Trust(loo_log_likelihood, wrong, np.exp(found - above), np.exp(anything - above), None)
 
 
 def densities(X: Array, y: Array, weights: Array, model: MultiLinear) -> Array:
