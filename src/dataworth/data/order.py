@@ -51,7 +51,8 @@ def _hashes(columns: Iterable[Numbers], label: Numbers, labelled: bool = False) 
     Of a column and its reverse, the one of smaller signature counts: units may also change their sign. Where
     there are no labels to tell, as of a column of distinct numbers, both count.
     """
-    total, seen = np.zeros(len(label), dtype=np.uint64), set()
+    total = np.zeros(len(label), dtype=np.uint64)
+    seen: set[bytes] = set()
     for ranks in columns:
         last = np.where(ranks == MISSING, np.uint64(0), ranks).max(axis=0, initial=0)
         ways = [ranks, np.where(ranks == MISSING, ranks, last - ranks)]
@@ -61,11 +62,10 @@ def _hashes(columns: Iterable[Numbers], label: Numbers, labelled: bool = False) 
         mixed = np.where(signs[0] <= signs[1], one, other)
         if not labelled:
             mixed = np.where(signs[0] == signs[1], one + other, mixed)
-        for j in np.flatnonzero(ranks.any(axis=0)):
-            told = blake2b(mixed[:, j].tobytes(), digest_size=16).digest()
-            if told not in seen:
-                seen.add(told)
-                total += mixed[:, j]
+        own = np.ascontiguousarray(mixed.T[ranks.any(axis=0)])
+        places = {blake2b(row, digest_size=16).digest(): j for j, row in enumerate(own)}
+        total += own[[j for told, j in places.items() if told not in seen]].sum(axis=0, dtype=np.uint64)
+        seen |= places.keys()
     return total
 
 

@@ -182,4 +182,7 @@ def nystroem(landmarks: Array, gamma: float) -> Array:
 def choose_landmarks(X: Array, chosen: Rows) -> Array:
     """Means of each chosen row and its nearest ones, five in all: where the data lie, but no row of them."""
     near = np.argpartition(squares(X[chosen], X), TOGETHER - 1, axis=1)[:, :TOGETHER]
-    return np.asarray(X[near].mean(axis=1))
+    total = X[near[:, 0]]
+    for one in near.T[1:]:  # not all five at once, which is much memory where rows are long
+        total += X[one]
+    return np.asarray(total / near.shape[1])

@@ -81,7 +81,9 @@ class Recipe:
     def standard(self, X: Array) -> Array:
         """Rows in the recipe's columns to standard units, each at most `reach` from 0."""
         with np.errstate(over="ignore"):  # what is infinitely far is as far as counts
-            units = (expand(self.columns, X, self.fill) - self.center) * self.inverse_scale
+            units = expand(self.columns, X, self.fill)  # in place: rows may be very long
+            units -= self.center
+            units *= self.inverse_scale
         return np.clip(units, -self.reach, self.reach, out=units)
 
     def scaled(self, X: Array) -> Array:

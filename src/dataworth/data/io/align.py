@@ -281,7 +281,7 @@ def _assign(read: Read, asked: Mapping[str, Any], lead: Read) -> None:
         elif follows and role.role == "label":
             role = replace(role, why=role_of.GUESSED)
         fixed = {RESPONSES: "pair"} if paired else FIXED if read.task in (PAIRS, DOCUMENTS) else {}
-        read.roles.append(replace(role, kind=fixed.get(role.column, role.kind)))
+        read.roles.append(replace(role, kind=fixed[role.column]) if role.column in fixed else role)
 
 
 def _leave_out(reads: Sequence[Read], asked: Sequence[set[str]], led: bool, impute: bool) -> None:

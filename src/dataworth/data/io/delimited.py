@@ -99,7 +99,10 @@ def text_batches(path: str | Path, how: Delimited, columns: Sequence[str] | None
             ),
         )
         for batch in reader:
-            yield pa.record_batch(list(map(_trimmed, batch.columns)), names=batch.schema.names)
+            whole = pa.concat_arrays(batch.columns)  # there may be very many, nearly always without spaces
+            tidy = pc.utf8_trim_whitespace(whole).equals(whole)
+            columns = batch.columns if tidy else list(map(_trimmed, batch.columns))
+            yield batch if tidy else pa.record_batch(columns, names=batch.schema.names)
 
 
 def _trimmed(column: Any) -> Any:
