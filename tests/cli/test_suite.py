@@ -243,7 +243,7 @@ def test_every_option_of_a_suite_is_one_of_audits():
 
 CHANGE = {"kept": 80, "removed": 20, "new": 0}
 SLICE = {"column": "site", "value": "north", "rows": 9, "change": -0.3, "change_interval": [-0.5, -0.1]}
-CHECK = {"code": "DW003", "name": "leaks", "fires": True, "meaning": "test rows stand in the data"}
+CHECK = {"code": "DW003", "name": "leaks", "failed": True, "meaning": "test rows stand in the data"}
 AUDIT = {"verdict": "costly", "change": CHANGE, "slices": [SLICE], "checks": [CHECK]}
 RECORD = {"audit": AUDIT, "words": ["costly"], "rows": 80}
 
@@ -292,7 +292,7 @@ def test_rows_ceiling_slices_and_checks():
     assert kept(slices=["age"]) == []
     unsure = {**RECORD, "audit": {**AUDIT, "slices": [{**SLICE, "change_interval": [-0.5, 0.1]}]}}
     assert kept(unsure, slices=["site"]) == []
-    fires = ["check DW003 leaks fires: test rows stand in the data"]
+    fires = ["check DW003 leaks failed: test rows stand in the data"]
     assert kept(checks=["DW003"]) == kept(checks=["leaks"]) == kept(checks=["all"]) == fires
     assert kept(checks=[]) == []
     assert kept(checks=["DW099"]) == ["there is no check 'DW099' here; those that were made: DW003"]

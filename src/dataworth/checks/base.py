@@ -22,7 +22,7 @@ CHEAP = 3e9
 
 
 class CheckOutcome(NamedTuple):
-    """Whether a check fires (None: it was not run), the number it rests on, and what exactly was seen.
+    """Whether a check failed (None: it was not run), the number it rests on, and what exactly was seen.
 
     subject: the column that it is about, where it is about one.
     """
@@ -46,9 +46,9 @@ def too_costly(what: str) -> CheckOutcome:
 
 @dataclass(frozen=True)
 class Finding:
-    """A check's code and name, whether it fires, the number it rests on, what that means and what to do.
+    """A check's code and name, whether it failed, the number it rests on, what that means and what to do.
 
-    `stands`: whether the conclusion stands even where it fires, with what it means in mind.
+    `valid`: whether the conclusion stands even where it failed, with what it means in mind.
     """
 
     code: str

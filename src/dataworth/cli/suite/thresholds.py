@@ -101,4 +101,4 @@ def failures(wanted: Thresholds, record: Mapping[str, Any]) -> Iterator[str]:
             known = ", ".join(found) or "none, for all are ignored"
             yield f"there is no check {code!r} here; those that were made: {known}"
         elif one["failed"]:
-            yield f"check {one['code']} {one['name']} fires: {one['meaning']}"
+            yield f"check {one['code']} {one['name']} failed: {one['meaning']}"
