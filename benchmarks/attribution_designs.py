@@ -72,7 +72,7 @@ def main():
         for name, (X, y) in list(sets(rng).items())[slice(1, 2) if asked.quick else slice(None)]:
             noisy, right, test = split(X, y, rng, 100 if asked.quick else None)
             yard = dw.Yardstick.fit(test, seed=seed)
-            options = {"yardstick": yard, "ignore": "all", "seed": seed, "keep": True}
+            options = {"yardstick": yard, "ignore": "all", "seed": seed, "keep_data": True}
             whole = dw.audit(noisy, right, test, **options)
             row = dw.audit(noisy, right, test, design="matched", **options)
             shares = share(whole), share(row, row.case.plan.blocks)
