@@ -236,6 +236,9 @@ def decide(
                 "harmful",
                 f"it lowers the information, {more if fewer else 'and no loss of rows explains it'}",
             )
+        if surely.negative and free is not None:
+            where = f"where the {free.column} does not tell the label"
+            return "costly", f"it lowers the information; {where}, that is not shown"
         than = "not significantly more than random removal of as many rows"
         return "costly", f"it lowers the information, {than if fewer else 'not beyond doubt (99 %)'}"
     if delta.interval is None:
