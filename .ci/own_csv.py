@@ -12,7 +12,8 @@ def rows(n, wrong):
         age, income, visits = random.gauss(40, 12), random.gauss(2500, 600), random.randint(0, 20)
         stays = (age - 40) / 12 - (income - 2500) / 600 + random.gauss(0, 0.5) > 0
         flipped = random.random() < wrong
-        yield [round(age, 1), round(income), visits, "yes" if stays != flipped else "no"], flipped
+        site = random.choice(["north", "south"])
+        yield [round(age, 1), round(income), visits, site, "yes" if stays != flipped else "no"], flipped
 
 
 raw = list(rows(400, 0.2))
@@ -22,4 +23,4 @@ for name, found in {
     "test": [row for row, _ in rows(300, 0)],
 }.items():
     with open(f"{name}.csv", "w", newline="") as file:
-        csv.writer(file).writerows([["age", "income", "visits", "label"], *found])
+        csv.writer(file).writerows([["age", "income", "visits", "site", "label"], *found])
